@@ -1,0 +1,67 @@
+//! `patchbay tools`: which servers and tools an agent is offered, and why not the others (MCP-40).
+
+use patchbay_api::{AgentId, AgentView, ApiError, ListTools, ServerTools};
+
+use super::on_road;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::output::Output;
+use crate::road::Need;
+use crate::table::Table;
+use crate::terminal::Style;
+use crate::text;
+
+/// The longest description that is shown; --json shows all of it.
+const DESCRIPTION: usize = 160;
+
+/// Shows what an agent is offered.
+///
+/// # Errors
+/// The workspace cannot be opened; without an owner, the settings are wrong.
+pub async fn run(context: &mut Context, agent: AgentId) -> Result<Exit, ApiError> {
+    on_road(context, Need::Servers, async |context, road| {
+        let workspace = road.workspace(context).await?;
+        let view = road.call(ListTools { workspace, agent }).await?;
+        if context.output.json {
+            context.output.value(&view)?;
+        } else {
+            show(&mut context.output, &view);
+        }
+        Ok(Exit::Done)
+    })
+    .await
+}
+
+fn show(output: &mut Output, view: &AgentView) {
+    if view.servers.is_empty() {
+        output.line("No servers are configured here. Add one: patchbay mcp add NAME COMMAND [ARGS]…");
+    }
+    for (at, server) in view.servers.iter().enumerate() {
+        if at > 0 {
+            output.line("");
+        }
+        server_tools(output, server);
+    }
+}
+
+fn server_tools(output: &mut Output, server: &ServerTools) {
+    let name = output.terminal.paint(Style::Strong, &text::one_line(server.id.name.as_str()));
+    match (&server.withheld, server.tools.len()) {
+        (Some(_), _) => output.line(&format!("{name}  nothing offered")),
+        (None, 1) => output.line(&format!("{name}  1 tool")),
+        (None, count) => output.line(&format!("{name}  {count} tools")),
+    }
+    if let Some(why) = &server.withheld {
+        output.paragraph(Style::Warning, 2, why);
+    }
+    let mut table = Table::indented(2);
+    for tool in &server.tools {
+        let shown = if tool.name == tool.original { tool.name.clone() } else { format!("{} ({})", tool.name, tool.original) };
+        table.row([(Style::Plain, shown), (Style::Faint, text::first_line(&tool.description, DESCRIPTION))]);
+    }
+    output.table(&table);
+    for tool in &server.hidden {
+        let name = if tool.original.is_empty() { "a tool without a name" } else { &tool.original };
+        output.paragraph(Style::Warning, 2, &format!("left out: {name}: {}", tool.reason));
+    }
+}

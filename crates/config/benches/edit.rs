@@ -1,0 +1,73 @@
+//! How long settings with 500 servers take to read and to edit: `cargo bench -p patchbay-config`.
+//!
+//! The file lies in memory (`/dev/shm`), where syncing costs nothing, so that the figures are those of the program and
+//! not of a disk. Fails where a median is beyond its limit. Run as a test it goes through once, without limits.
+
+#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a measurement speaks to a terminal and takes real time")]
+
+use std::{
+    fmt::Write as _,
+    path::Path,
+    time::{Duration, Instant},
+};
+
+use patchbay_config::{ConfigSnapshot, Edit, Home, SettingsStore, edit_bytes};
+
+const SERVERS: usize = 500;
+
+fn settings() -> String {
+    let mut text = String::from("# settings\n[mcp]\ntool_names = \"plain\"\n");
+    for i in 0..SERVERS {
+        let _ = write!(
+            text,
+            "\n# server {i}\n[[mcp.servers]]\nname = \"server-{i}\"\ncommand = \"/usr/bin/npx\"\n\
+             args = [\"-y\", \"@scope/package-{i}\", \"--flag\"] # pinned\nauto_approve = false\ntimeout_seconds = 1_20\n\
+             [mcp.servers.env]\nTOKEN = \"${{secret:token}}\"\nHOME_DIR = '/home/x'\n"
+        );
+    }
+    text
+}
+
+/// The median time of many runs, printed beside its limit.
+fn measure(what: &str, limit_ms: u64, mut run: impl FnMut(usize)) -> bool {
+    let measured = std::env::args().any(|arg| arg == "--bench");
+    let mut times: Vec<Duration> = (0..if measured { 201 } else { 1 })
+        .map(|i| {
+            let start = Instant::now();
+            run(i);
+            start.elapsed()
+        })
+        .collect();
+    times.sort();
+    let (least, median) = (times[0], times[times.len() / 2]);
+    println!("{what:<55} median {median:>10.2?}  least {least:>10.2?}  limit {limit_ms} ms");
+    !measured || median < Duration::from_millis(limit_ms)
+}
+
+fn main() {
+    let text = settings();
+    let file = Path::new("settings.toml");
+    let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).expect("a folder for the file");
+    let store = SettingsStore::new(&Home::resolve(Some(folder.path())).expect("a home"));
+    std::fs::write(store.file(), &text).expect("the file can be written");
+    println!("{SERVERS} servers, {} bytes", text.len());
+
+    let toggle = |i: usize| Edit::Enable { name: "server-250".into(), enabled: i % 2 == 1 };
+    let mut draft = ConfigSnapshot::parse(file, text.as_bytes()).expect("valid").server("server-250").expect("there").to_draft();
+    draft.args.push("--more".into());
+    draft.env.insert("NEW".into(), "1".into());
+    draft.timeout_seconds = Some(7);
+    let replace = Edit::Replace { name: "server-250".into(), draft };
+    let edit = |edit: &Edit| edit_bytes(file, text.as_bytes(), edit).expect("can be edited");
+
+    let good = [
+        measure("read and check", 10, |_| drop(ConfigSnapshot::parse(file, text.as_bytes()))),
+        measure("one edit, in memory: switch a server", 5, |_| drop(edit(&toggle(0)))),
+        measure("one edit, in memory: three values of a server", 5, |_| drop(edit(&replace))),
+        measure("one edit, in memory: remove a server", 5, |_| drop(edit(&Edit::Remove { name: "server-250".into() }))),
+        measure("one edit of the file, locked and replaced, no disk", 5, |i| {
+            drop(store.edit(None, &toggle(i)).expect("can be edited"));
+        }),
+    ];
+    assert!(good.iter().all(|good| *good), "slower than it may be");
+}

@@ -1,0 +1,294 @@
+//! A TOML text as its statements, every part with its bytes. Comments and blank lines are what lies between.
+
+use toml_parser::{
+    ErrorSink, Expected, ParseError, Source,
+    decoder::{Encoding, ScalarKind},
+    parser::{Event, EventKind, EventReceiver, RecursionGuard, ValidateWhitespace, parse_document},
+};
+
+use super::MAX_DEPTH;
+use crate::node::{Key, Span, SyntaxError, Value};
+
+/// The statements of a text in their order.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) statements: Vec<Statement>,
+}
+
+/// A header or a key with its value: each stands on lines of its own.
+#[derive(Debug)]
+pub(crate) enum Statement {
+    /// `[a.b]` or `[[a.b]]`
+    Header(Header),
+    /// `a.b = value`
+    Pair(Pair),
+}
+
+/// A table's header.
+#[derive(Debug)]
+pub(crate) struct Header {
+    pub(crate) span: Span,
+    /// Whether it has double brackets.
+    pub(crate) array: bool,
+    pub(crate) path: Vec<Key>,
+}
+
+/// A key, dotted or not, and its value.
+#[derive(Debug)]
+pub(crate) struct Pair {
+    pub(crate) path: Vec<Key>,
+    pub(crate) value: Tree,
+}
+
+/// A value.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    pub(crate) span: Span,
+    pub(crate) kind: Kind,
+}
+
+/// What kind of value it is.
+#[derive(Debug)]
+pub(crate) enum Kind {
+    /// Anything without parts.
+    Scalar(Value),
+    /// `[…]`
+    Array(List<Tree>),
+    /// `{…}`
+    Table(List<Pair>),
+}
+
+/// The parts of a bracketed value.
+pub(crate) type List<T> = Vec<Item<T>>;
+
+/// A part of a bracketed value.
+#[derive(Debug)]
+pub(crate) struct Item<T> {
+    pub(crate) part: T,
+    /// Where its comma stands, if it has one.
+    pub(crate) comma: Option<usize>,
+}
+
+/// Something that has bytes.
+pub(crate) trait Spanned {
+    fn span(&self) -> Span;
+}
+
+impl Spanned for Tree {
+    fn span(&self) -> Span {
+        self.span.clone()
+    }
+}
+
+impl Spanned for Pair {
+    fn span(&self) -> Span {
+        self.path.first().map_or(self.value.span.start, |key| key.span.start)..self.value.span.end
+    }
+}
+
+impl Spanned for Statement {
+    fn span(&self) -> Span {
+        match self {
+            Self::Header(header) => header.span.clone(),
+            Self::Pair(pair) => pair.span(),
+        }
+    }
+}
+
+impl Document {
+    /// Takes a text apart.
+    ///
+    /// # Errors
+    /// What is wrong first, and where.
+    pub(crate) fn parse(text: &str) -> Result<Self, SyntaxError> {
+        let source = Source::new(text);
+        let tokens = source.lex().into_vec();
+        let mut builder = Builder::new(source);
+        let mut first: Option<ParseError> = None;
+        {
+            let mut validated = ValidateWhitespace::new(&mut builder, source);
+            let mut guarded = RecursionGuard::new(&mut validated, MAX_DEPTH);
+            parse_document(&tokens, &mut guarded, &mut first);
+        }
+        match first {
+            Some(error) => Err(explain(&error)),
+            None => Ok(Self { statements: builder.statements }),
+        }
+    }
+}
+
+/// A parser's complaint in one sentence.
+fn explain(error: &ParseError) -> SyntaxError {
+    let mut reason = error.description().to_owned();
+    let expected: Vec<_> = error.expected().unwrap_or_default().iter().map(name_expected).collect();
+    if !expected.is_empty() {
+        reason.push_str(", expected ");
+        reason.push_str(&expected.join(", "));
+    }
+    let span = error.unexpected().or(error.context());
+    SyntaxError { reason, offset: span.map_or(0, |span| span.start()) }
+}
+
+fn name_expected(expected: &Expected) -> String {
+    match expected {
+        Expected::Literal("\n") => "a new line".into(),
+        Expected::Literal(text) => format!("`{}`", text.escape_debug()),
+        Expected::Description(text) => (*text).into(),
+        _ => "something else".into(),
+    }
+}
+
+/// An open bracket with what it holds so far.
+enum Frame {
+    Array(usize, List<Tree>),
+    Table(usize, List<Pair>),
+}
+
+struct Builder<'t> {
+    source: Source<'t>,
+    statements: Vec<Statement>,
+    frames: Vec<Frame>,
+    /// Parts of the key that is being read.
+    keys: Vec<Key>,
+    /// Keys whose values are being read, outermost first.
+    pending: Vec<Vec<Key>>,
+    header: Option<(usize, bool)>,
+}
+
+impl<'t> Builder<'t> {
+    fn new(source: Source<'t>) -> Self {
+        Self {
+            source,
+            statements: Vec::new(),
+            frames: Vec::new(),
+            keys: Vec::new(),
+            pending: Vec::new(),
+            header: None,
+        }
+    }
+
+    fn finish(&mut self, value: Tree) {
+        match self.frames.last_mut() {
+            Some(Frame::Array(_, items)) => items.push(Item { part: value, comma: None }),
+            Some(Frame::Table(_, pairs)) => {
+                let path = self.pending.pop().unwrap_or_default();
+                pairs.push(Item { part: Pair { path, value }, comma: None });
+            }
+            None => {
+                let path = self.pending.pop().unwrap_or_default();
+                self.statements.push(Statement::Pair(Pair { path, value }));
+            }
+        }
+    }
+
+    fn open_header(&mut self, start: usize, array: bool) {
+        self.keys.clear();
+        self.header = Some((start, array));
+    }
+
+    fn close_header(&mut self, end: usize) {
+        if let Some((start, array)) = self.header.take() {
+            let path = std::mem::take(&mut self.keys);
+            self.statements.push(Statement::Header(Header { span: start..end, array, path }));
+        }
+    }
+
+    fn scalar_value(&self, event: Event, error: &mut dyn ErrorSink) -> Value {
+        let mut decoded = std::borrow::Cow::Borrowed("");
+        let Some(raw) = self.source.get(event) else { return Value::Null };
+        match raw.decode_scalar(&mut decoded, error) {
+            ScalarKind::String => Value::String(decoded.into_owned()),
+            ScalarKind::Boolean(value) => Value::Bool(value),
+            ScalarKind::Integer(radix) => match i64::from_str_radix(&decoded, radix.value()) {
+                Ok(value) => Value::Integer(value),
+                Err(_) => {
+                    let reason = "a whole number must fit into 64 bits";
+                    error.report_error(ParseError::new(reason).with_unexpected(event.span()));
+                    Value::Null
+                }
+            },
+            ScalarKind::Float => Value::Number(raw.as_str().to_owned()),
+            ScalarKind::DateTime => {
+                if let Err(wrong) = decoded.parse::<toml_datetime::Datetime>() {
+                    error.report_error(ParseError::new(wrong.to_string()).with_unexpected(event.span()));
+                }
+                Value::Datetime(raw.as_str().to_owned())
+            }
+        }
+    }
+}
+
+type At = toml_parser::Span;
+
+impl EventReceiver for Builder<'_> {
+    fn std_table_open(&mut self, span: At, _: &mut dyn ErrorSink) {
+        self.open_header(span.start(), false);
+    }
+
+    fn std_table_close(&mut self, span: At, _: &mut dyn ErrorSink) {
+        self.close_header(span.end());
+    }
+
+    fn array_table_open(&mut self, span: At, _: &mut dyn ErrorSink) {
+        self.open_header(span.start(), true);
+    }
+
+    fn array_table_close(&mut self, span: At, _: &mut dyn ErrorSink) {
+        self.close_header(span.end());
+    }
+
+    fn inline_table_open(&mut self, span: At, _: &mut dyn ErrorSink) -> bool {
+        self.frames.push(Frame::Table(span.start(), Vec::new()));
+        true
+    }
+
+    fn inline_table_close(&mut self, span: At, _: &mut dyn ErrorSink) {
+        if let Some(Frame::Table(start, pairs)) = self.frames.pop() {
+            self.finish(Tree { span: start..span.end(), kind: Kind::Table(pairs) });
+        }
+    }
+
+    fn array_open(&mut self, span: At, _: &mut dyn ErrorSink) -> bool {
+        self.frames.push(Frame::Array(span.start(), Vec::new()));
+        true
+    }
+
+    fn array_close(&mut self, span: At, _: &mut dyn ErrorSink) {
+        if let Some(Frame::Array(start, items)) = self.frames.pop() {
+            self.finish(Tree { span: start..span.end(), kind: Kind::Array(items) });
+        }
+    }
+
+    fn simple_key(&mut self, span: At, encoding: Option<Encoding>, error: &mut dyn ErrorSink) {
+        if self.keys.len() >= MAX_DEPTH as usize {
+            error.report_error(ParseError::new("the key has too many parts").with_unexpected(span));
+            return;
+        }
+        let mut name = std::borrow::Cow::Borrowed("");
+        if let Some(raw) = self.source.get(Event::new_unchecked(EventKind::SimpleKey, encoding, span)) {
+            raw.decode_key(&mut name, error);
+        }
+        self.keys.push(Key { name: name.into_owned(), span: span.start()..span.end() });
+    }
+
+    fn key_val_sep(&mut self, _: At, _: &mut dyn ErrorSink) {
+        let path = std::mem::take(&mut self.keys);
+        self.pending.push(path);
+    }
+
+    fn scalar(&mut self, span: At, encoding: Option<Encoding>, error: &mut dyn ErrorSink) {
+        let value = self.scalar_value(Event::new_unchecked(EventKind::Scalar, encoding, span), error);
+        self.finish(Tree { span: span.start()..span.end(), kind: Kind::Scalar(value) });
+    }
+
+    fn value_sep(&mut self, span: At, _: &mut dyn ErrorSink) {
+        let comma = match self.frames.last_mut() {
+            Some(Frame::Array(_, items)) => items.last_mut().map(|item| &mut item.comma),
+            Some(Frame::Table(_, pairs)) => pairs.last_mut().map(|pair| &mut pair.comma),
+            None => None,
+        };
+        if let Some(comma) = comma {
+            *comma = Some(span.start());
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! What statements amount to: one table, by TOML's rules about defining and extending tables (TOML 1.0, "Table",
+//! "Inline Table", "Array of Tables").
+
+use std::collections::HashMap;
+
+use super::syntax::{Document, Kind, List, Pair, Statement, Tree};
+use crate::node::{Key, Node, Span, SyntaxError, Value};
+
+/// How a table came to be; it decides who may add to it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// As the parent in some header.
+    Implied,
+    /// By a dotted key.
+    Dotted,
+    /// By its own header.
+    Header,
+    /// By `{…}`: complete.
+    Inline,
+}
+
+struct Table {
+    origin: Origin,
+    span: Span,
+    members: Vec<(Key, Slot)>,
+    /// Where each member stands, once there are many: a hostile file must not cost quadratic time.
+    index: HashMap<String, usize>,
+}
+
+enum Slot {
+    Leaf(Node),
+    Table(usize),
+    /// An array of tables, with the first one's header.
+    Tables(Vec<usize>, Span),
+}
+
+/// Members that are looked for one by one.
+const FEW: usize = 16;
+
+impl Table {
+    fn new(origin: Origin, span: Span) -> Self {
+        Self { origin, span, members: Vec::new(), index: HashMap::new() }
+    }
+
+    fn find(&self, name: &str) -> Option<usize> {
+        if self.members.len() <= FEW {
+            return self.members.iter().position(|(key, _)| key.name == name);
+        }
+        self.index.get(name).copied()
+    }
+
+    fn insert(&mut self, key: Key, slot: Slot) {
+        let at = self.members.len();
+        if at == FEW {
+            self.index.extend(self.members.iter().enumerate().map(|(i, (key, _))| (key.name.clone(), i)));
+        }
+        if at >= FEW {
+            self.index.insert(key.name.clone(), at);
+        }
+        self.members.push((key, slot));
+    }
+}
+
+struct Tables {
+    all: Vec<Table>,
+}
+
+const ROOT: usize = 0;
+
+/// The table that a document amounts to.
+pub(super) fn root(document: &Document) -> Result<Node, SyntaxError> {
+    let mut tables = Tables { all: vec![Table::new(Origin::Header, 0..0)] };
+    let mut current = ROOT;
+    for statement in &document.statements {
+        match statement {
+            Statement::Header(header) if header.array => {
+                current = tables.add_to_array(&header.path, header.span.clone())?;
+            }
+            Statement::Header(header) => current = tables.define(&header.path, header.span.clone())?,
+            Statement::Pair(pair) => tables.set(current, pair)?,
+        }
+    }
+    Ok(tables.take(ROOT))
+}
+
+fn split(path: &[Key]) -> Result<(&[Key], &Key), SyntaxError> {
+    match path {
+        [parents @ .., last] => Ok((parents, last)),
+        [] => Err(SyntaxError { reason: "a key is missing".into(), offset: 0 }),
+    }
+}
+
+fn refuse<T>(key: &Key, reason: &str) -> Result<T, SyntaxError> {
+    let shown: String = key.name.chars().take(60).collect();
+    Err(SyntaxError { reason: format!("{reason} `{shown}`"), offset: key.span.start })
+}
+
+const TWICE: &str = "duplicate key";
+const CLOSED: &str = "cannot add to the value of";
+
+impl Tables {
+    fn add(&mut self, table: Table) -> usize {
+        self.all.push(table);
+        self.all.len() - 1
+    }
+
+    /// `[path]`
+    fn define(&mut self, path: &[Key], span: Span) -> Result<usize, SyntaxError> {
+        let (parents, last) = split(path)?;
+        let parent = self.descend_header(parents)?;
+        let Some(at) = self.all[parent].find(&last.name) else {
+            let id = self.add(Table::new(Origin::Header, span));
+            self.all[parent].insert(last.clone(), Slot::Table(id));
+            return Ok(id);
+        };
+        match self.all[parent].members[at].1 {
+            Slot::Table(id) if self.all[id].origin == Origin::Implied => {
+                self.all[id].origin = Origin::Header;
+                self.all[id].span = span;
+                Ok(id)
+            }
+            _ => refuse(last, TWICE),
+        }
+    }
+
+    /// `[[path]]`
+    fn add_to_array(&mut self, path: &[Key], span: Span) -> Result<usize, SyntaxError> {
+        let (parents, last) = split(path)?;
+        let parent = self.descend_header(parents)?;
+        let id = self.add(Table::new(Origin::Header, span.clone()));
+        match self.all[parent].find(&last.name) {
+            None => self.all[parent].insert(last.clone(), Slot::Tables(vec![id], span)),
+            Some(at) => match &mut self.all[parent].members[at].1 {
+                Slot::Tables(ids, _) => ids.push(id),
+                _ => return refuse(last, TWICE),
+            },
+        }
+        Ok(id)
+    }
+
+    /// The table that a header's parents lead to; an array of tables stands for its last one.
+    fn descend_header(&mut self, parents: &[Key]) -> Result<usize, SyntaxError> {
+        let mut id = ROOT;
+        for key in parents {
+            id = match self.all[id].find(&key.name).map(|at| &self.all[id].members[at].1) {
+                Some(Slot::Table(next)) if self.all[*next].origin != Origin::Inline => *next,
+                Some(Slot::Tables(ids, _)) => ids.last().copied().unwrap_or(ROOT),
+                Some(_) => return refuse(key, CLOSED),
+                None => self.add_child(id, key, Origin::Implied),
+            };
+        }
+        Ok(id)
+    }
+
+    fn add_child(&mut self, parent: usize, key: &Key, origin: Origin) -> usize {
+        let id = self.add(Table::new(origin, key.span.clone()));
+        self.all[parent].insert(key.clone(), Slot::Table(id));
+        id
+    }
+
+    /// `path = value` within a table.
+    fn set(&mut self, table: usize, pair: &Pair) -> Result<(), SyntaxError> {
+        let (parents, last) = split(&pair.path)?;
+        let parent = self.descend_dotted(table, parents)?;
+        if self.all[parent].find(&last.name).is_some() {
+            return refuse(last, TWICE);
+        }
+        let slot = self.value(&pair.value)?;
+        self.all[parent].insert(last.clone(), slot);
+        Ok(())
+    }
+
+    /// The table that a dotted key leads to. Tables that a header named belong to that header.
+    fn descend_dotted(&mut self, table: usize, parents: &[Key]) -> Result<usize, SyntaxError> {
+        let mut id = table;
+        for key in parents {
+            id = match self.all[id].find(&key.name).map(|at| &self.all[id].members[at].1) {
+                None => self.add_child(id, key, Origin::Dotted),
+                Some(Slot::Table(next)) => {
+                    let next = *next;
+                    match self.all[next].origin {
+                        Origin::Dotted => next,
+                        Origin::Implied => {
+                            self.all[next].origin = Origin::Dotted;
+                            next
+                        }
+                        Origin::Header => return refuse(key, TWICE),
+                        Origin::Inline => return refuse(key, CLOSED),
+                    }
+                }
+                Some(_) => return refuse(key, CLOSED),
+            };
+        }
+        Ok(id)
+    }
+
+    fn value(&mut self, tree: &Tree) -> Result<Slot, SyntaxError> {
+        Ok(match &tree.kind {
+            Kind::Scalar(value) => Slot::Leaf(Node { value: value.clone(), span: tree.span.clone() }),
+            Kind::Array(items) => {
+                let nodes = items.iter().map(|item| self.node(&item.part)).collect::<Result<_, _>>()?;
+                Slot::Leaf(Node { value: Value::Array(nodes), span: tree.span.clone() })
+            }
+            Kind::Table(pairs) => Slot::Table(self.inline(pairs, &tree.span)?),
+        })
+    }
+
+    fn node(&mut self, tree: &Tree) -> Result<Node, SyntaxError> {
+        Ok(match self.value(tree)? {
+            Slot::Leaf(node) => node,
+            Slot::Table(id) => self.take(id),
+            Slot::Tables(..) => Node { value: Value::Null, span: tree.span.clone() },
+        })
+    }
+
+    fn inline(&mut self, pairs: &List<Pair>, span: &Span) -> Result<usize, SyntaxError> {
+        let id = self.add(Table::new(Origin::Inline, span.clone()));
+        for item in pairs {
+            self.set(id, &item.part)?;
+        }
+        Ok(id)
+    }
+
+    /// A finished table as a node.
+    fn take(&mut self, id: usize) -> Node {
+        let members = std::mem::take(&mut self.all[id].members);
+        let span = self.all[id].span.clone();
+        let members = members.into_iter().map(|(key, slot)| (key, self.take_slot(slot))).collect();
+        Node { value: Value::Table(members), span }
+    }
+
+    fn take_slot(&mut self, slot: Slot) -> Node {
+        match slot {
+            Slot::Leaf(node) => node,
+            Slot::Table(id) => self.take(id),
+            Slot::Tables(ids, span) => {
+                let nodes = ids.into_iter().map(|id| self.take(id)).collect();
+                Node { value: Value::Array(nodes), span }
+            }
+        }
+    }
+}

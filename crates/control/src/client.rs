@@ -1,0 +1,243 @@
+//! The guest's side: a typed client over the owner's socket.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use bytes::Bytes;
+use futures_util::{Stream, StreamExt, stream};
+use http_body_util::{BodyExt, Full, Limited};
+use hyper::body::Incoming;
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use patchbay_api::{AgentId, ApiError, Command, ErrorCode, Hello, Snapshot};
+use patchbay_config::Home;
+use patchbay_secrets::Secret;
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinSet;
+
+use crate::{ControlError, MAX_BODY, VERSION, VERSION_HEADER, listener, place, token};
+
+/// The header that carries an agent's hello: JSON.
+const HELLO_HEADER: &str = "x-patchbay-agent";
+/// The longest line of the stream of snapshots, in bytes.
+const MAX_SNAPSHOT: usize = 16 << 20;
+
+/// What an agent's relay says of it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct AgentHello {
+    /// The folder of its workspace; `None`: the workspace without one.
+    pub workspace: Option<String>,
+    /// The agent.
+    pub agent: AgentId,
+    /// Names of its own tools, which no server may shadow.
+    #[serde(default)]
+    pub reserved: Vec<String>,
+}
+
+impl AgentHello {
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Self, ApiError> {
+        let text = headers.get(HELLO_HEADER).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        text.and_then(|text| serde_json::from_str(&text).ok())
+            .ok_or_else(|| ApiError::new(ErrorCode::Invalid, "the agent's hello is missing or cannot be read"))
+    }
+
+    /// As a header's value: JSON with everything beyond ASCII escaped.
+    fn to_header(&self) -> Result<String, ApiError> {
+        let json = serde_json::to_string(self).map_err(|error| internal(&error))?;
+        let escaped = json.chars().map(|c| {
+            let mut units = [0; 2];
+            if c.is_ascii() {
+                c.to_string()
+            } else {
+                c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect()
+            }
+        });
+        Ok(escaped.collect())
+    }
+}
+
+/// A guest of the running owner. Cheap to clone; each request has a connection of its own.
+#[derive(Debug, Clone)]
+pub struct Client {
+    socket: Arc<PathBuf>,
+    token: Secret,
+}
+
+impl Client {
+    /// Finds the owner of a home and shakes hands; `None` when no owner runs.
+    ///
+    /// # Errors
+    /// An owner runs but does not answer, or refuses this guest (another version, another user).
+    pub async fn connect(home: &Home) -> Result<Option<Self>, ControlError> {
+        let Some(pid) = patchbay_hub::owner_pid(home)? else { return Ok(None) };
+        let socket = place::socket(home);
+        let silent = |reason: String| ControlError::Silent { pid, path: place::socket(home), reason };
+        // An owner that has just taken its lock is about to listen.
+        let mut tries = 0;
+        loop {
+            let attempt = async {
+                let client = Self { socket: Arc::new(socket.clone()), token: token::read(home)? };
+                client.call(&Hello { version: VERSION.into() }).await.map(|_| client).map_err(ControlError::from)
+            };
+            match attempt.await {
+                Ok(client) => return Ok(Some(client)),
+                Err(ControlError::Refused(error)) if error.code != ErrorCode::Io => return Err(error.into()),
+                Err(error) if tries >= 50 => return Err(silent(error.to_string())),
+                Err(_) => {}
+            }
+            tries += 1;
+            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            if patchbay_hub::owner_pid(home)?.is_none() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Does one command at the owner.
+    ///
+    /// # Errors
+    /// The owner's refusal; [`ErrorCode::Io`] when it cannot be reached.
+    pub async fn call<C: Command>(&self, command: &C) -> Result<C::Answer, ApiError> {
+        let body = serde_json::to_vec(command).map_err(|error| internal(&error))?;
+        let request = self
+            .request(Method::POST, &format!("/v1/{}", C::NAME))
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::new(Bytes::from(body)))
+            .map_err(|error| internal(&error))?;
+        let mut connection = JoinSet::new();
+        let response = self.send(request, &mut connection).await?;
+        let status = response.status();
+        let body = Limited::new(response.into_body(), MAX_BODY).collect().await.map_err(|error| broke(&error))?.to_bytes();
+        if status == StatusCode::OK {
+            return serde_json::from_slice(&body).map_err(|error| internal(&error));
+        }
+        Err(refusal(status, &body))
+    }
+
+    /// The owner's snapshots, the present one first. The stream ends with the owner.
+    ///
+    /// # Errors
+    /// The owner cannot be reached or refuses.
+    pub async fn snapshots(&self) -> Result<impl Stream<Item = Result<Snapshot, ApiError>> + Send + use<>, ApiError> {
+        let request = self.request(Method::GET, "/v1/events").body(Full::default()).map_err(|error| internal(&error))?;
+        let mut connection = JoinSet::new();
+        let response = self.send(request, &mut connection).await?;
+        if response.status() != StatusCode::OK {
+            let status = response.status();
+            let body = Limited::new(response.into_body(), MAX_BODY).collect().await.map_err(|error| broke(&error))?;
+            return Err(refusal(status, &body.to_bytes()));
+        }
+        let lines = Snapshots { body: response.into_body(), buffer: Vec::new(), _connection: connection };
+        Ok(stream::unfold(lines, |mut lines| async move { Some((lines.next().await?, lines)) }).boxed())
+    }
+
+    /// Opens an agent's session: raw MCP lines both ways.
+    ///
+    /// # Errors
+    /// The owner cannot be reached or refuses.
+    pub async fn agent(
+        &self,
+        hello: &AgentHello,
+    ) -> Result<impl AsyncRead + AsyncWrite + Send + Unpin + use<>, ApiError> {
+        let request = self
+            .request(Method::GET, "/v1/agent")
+            .header(HELLO_HEADER, hello.to_header()?)
+            .header(header::CONNECTION, "upgrade")
+            .header(header::UPGRADE, "patchbay-agent")
+            .body(Full::default())
+            .map_err(|error| internal(&error))?;
+        let mut connection = JoinSet::new();
+        let response = self.send(request, &mut connection).await?;
+        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+            let status = response.status();
+            let body = Limited::new(response.into_body(), MAX_BODY).collect().await.map_err(|error| broke(&error))?;
+            return Err(refusal(status, &body.to_bytes()));
+        }
+        let upgraded = hyper::upgrade::on(response).await.map_err(|error| broke(&error))?;
+        // The connection's task ends by itself once the upgraded stream is handed over.
+        connection.detach_all();
+        Ok(TokioIo::new(upgraded))
+    }
+
+    fn request(&self, method: Method, path: &str) -> axum::http::request::Builder {
+        Request::builder()
+            .method(method)
+            .uri(path)
+            .header(header::HOST, "patchbay")
+            .header(header::AUTHORIZATION, format!("Bearer {}", self.token.expose()))
+            .header(VERSION_HEADER, VERSION)
+    }
+
+    /// Sends a request on a connection of its own, which `connection` drives.
+    async fn send(
+        &self,
+        request: Request<Full<Bytes>>,
+        connection: &mut JoinSet<()>,
+    ) -> Result<hyper::Response<Incoming>, ApiError> {
+        let stream = listener::connect(&self.socket).await.map_err(|error| broke(&error))?;
+        let (mut sender, driver) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| broke(&error))?;
+        connection.spawn(async move {
+            if let Err(error) = driver.with_upgrades().await {
+                tracing::debug!(%error, "a connection to the owner broke off");
+            }
+        });
+        sender.send_request(request).await.map_err(|error| broke(&error))
+    }
+}
+
+struct Snapshots {
+    body: Incoming,
+    buffer: Vec<u8>,
+    _connection: JoinSet<()>,
+}
+
+impl Snapshots {
+    async fn next(&mut self) -> Option<Result<Snapshot, ApiError>> {
+        loop {
+            if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.buffer.drain(..=end).collect();
+                return Some(serde_json::from_slice(&line).map_err(|error| internal(&error)));
+            }
+            if self.buffer.len() > MAX_SNAPSHOT {
+                return Some(Err(ApiError::new(ErrorCode::Internal, "the owner's snapshot is too large")));
+            }
+            match self.body.frame().await? {
+                Ok(frame) => self.buffer.extend_from_slice(frame.data_ref().map_or(&[], |data| data)),
+                Err(error) => return Some(Err(broke(&error))),
+            }
+        }
+    }
+}
+
+fn refusal(status: StatusCode, body: &[u8]) -> ApiError {
+    serde_json::from_slice(body)
+        .unwrap_or_else(|_| ApiError::new(ErrorCode::Internal, format!("the owner answered HTTP {status}")))
+}
+
+fn broke(error: &dyn std::fmt::Display) -> ApiError {
+    ApiError::new(ErrorCode::Io, format!("the running Patchbay cannot be reached: {error}"))
+}
+
+fn internal(error: &dyn std::fmt::Display) -> ApiError {
+    ApiError::new(ErrorCode::Internal, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agents_hello_survives_the_header_in_any_script() {
+        let hello = AgentHello {
+            workspace: Some("/home/me/проект 🚀".into()),
+            agent: AgentId { name: Some("é".into()), sub_agent: true },
+            reserved: vec!["Read".into()],
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(HELLO_HEADER, hello.to_header().unwrap().parse().unwrap());
+        let back = AgentHello::from_headers(&headers).unwrap();
+        assert_eq!((back.workspace, back.agent, back.reserved), (hello.workspace, hello.agent, hello.reserved));
+    }
+}

@@ -1,0 +1,64 @@
+//! What all workspaces of an owner share: the way to start processes, to reach servers, to record and to redact.
+
+use std::sync::Arc;
+
+use patchbay_api::Scope;
+use patchbay_exec::Exec;
+use patchbay_records::Audit;
+use patchbay_secrets::Redactor;
+use tokio::sync::Semaphore;
+
+use crate::Clock;
+
+/// Starts that may run at once over all workspaces.
+const STARTS: usize = 8;
+
+/// Looks a variable of the user's environment up.
+pub type EnvLookup = dyn Fn(&str) -> Option<String> + Send + Sync;
+/// Looks a secret up in the scope of a server; the error says why the store cannot answer.
+pub type SecretLookup = dyn Fn(&Scope, &str) -> Result<Option<String>, String> + Send + Sync;
+
+/// No HTTP client can be made.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot set up HTTP: {0}")]
+pub struct HttpUnavailable(#[from] reqwest::Error);
+
+/// The shared parts. One per owner, cheap to clone.
+#[derive(Clone)]
+pub struct Runtime {
+    /// Starts child processes.
+    pub exec: Exec,
+    /// Hides secrets in what is shown and recorded.
+    pub redactor: Redactor,
+    /// The audit log.
+    pub audit: Audit,
+    /// The wall clock.
+    pub clock: Clock,
+    pub(crate) http: reqwest::Client,
+    pub(crate) starts: Arc<Semaphore>,
+    pub(crate) env: Arc<EnvLookup>,
+    pub(crate) secrets: Arc<SecretLookup>,
+}
+
+impl Runtime {
+    /// Puts the parts together.
+    ///
+    /// # Errors
+    /// When the HTTP client cannot be set up (no usable TLS on this machine).
+    pub fn new(
+        exec: Exec,
+        redactor: Redactor,
+        audit: Audit,
+        env: Arc<EnvLookup>,
+        secrets: Arc<SecretLookup>,
+    ) -> Result<Self, HttpUnavailable> {
+        let http = reqwest::Client::builder()
+            // A redirect to another origin would carry the server's headers to a stranger.
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(std::time::Duration::from_secs(10))
+            .user_agent(concat!("patchbay/", env!("CARGO_PKG_VERSION")))
+            .build()?;
+        let starts = Arc::new(Semaphore::new(STARTS));
+        Ok(Self { exec, redactor, audit, clock: Clock::system(), http, starts, env, secrets })
+    }
+}

@@ -1,0 +1,267 @@
+//! What a sandboxed server may do: one value that every back end is made from. Pure: nothing here looks at the
+//! disk; [`super::plan`] does, when a server starts.
+
+use std::path::{Component, Path, PathBuf};
+
+use globset::{Glob, GlobBuilder};
+
+use super::host::Host;
+use crate::ExecError;
+
+/// How much a sandbox is insisted on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    /// A server starts only inside a working back end, where this system has any; what the back end cannot hold
+    /// is named in the state.
+    #[default]
+    Auto,
+    /// As `Auto`, on every system, and anything that cannot be held is a refusal too.
+    Required,
+    /// No sandbox.
+    Off,
+}
+
+/// What a policy is made of: settings as they were written, and facts of the host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Inputs {
+    /// `[sandbox] mode`.
+    pub mode: Mode,
+    /// The workspace's folder; `None` for a server without one.
+    pub workspace: Option<PathBuf>,
+    /// The server's working folder.
+    pub cwd: PathBuf,
+    /// Patchbay's own home: blocked.
+    pub patchbay_home: PathBuf,
+    /// `[sandbox] writable_paths`; `~` is the user's home, a relative path starts at the workspace.
+    pub writable_paths: Vec<String>,
+    /// `[sandbox] blocked_paths`; as above, and a name without a slash (such as `.env*`) is meant at any depth
+    /// of the workspace, the writable paths and the working folder, and directly in the home folder.
+    pub blocked_paths: Vec<String>,
+    /// `[sandbox] allow_network`.
+    pub allow_network: bool,
+    /// Homes, temp folders, caches and the sockets of the desktop session.
+    pub host: Host,
+}
+
+/// What a server may do: read everything, write the workspace, temp folders, caches and the paths that were asked
+/// for, neither read nor write what is blocked, and use the network or not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Policy {
+    pub(crate) mode: Mode,
+    pub(crate) workspace: Option<PathBuf>,
+    pub(crate) cwd: PathBuf,
+    /// `[sandbox] writable_paths`, absolute.
+    pub(crate) extra: Vec<PathBuf>,
+    pub(crate) blocked: Vec<Blocked>,
+    pub(crate) allow_network: bool,
+    pub(crate) host: Host,
+}
+
+/// One blocked place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Blocked {
+    /// As it was written, or what it is.
+    pub text: String,
+    /// What it covers.
+    pub place: Place,
+}
+
+/// What one entry of the blocked paths covers; whatever lies below is covered too.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// This path.
+    Path(PathBuf),
+    /// Every entry of this name within the scope of names.
+    Name(Glob),
+    /// Every path below the base that the glob fits.
+    Below { base: PathBuf, glob: Glob },
+}
+
+/// What a policy says of one path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict<'a> {
+    /// Neither read nor written: the entry that says so.
+    Blocked(&'a Blocked),
+    /// A door to the session or to other programs, shut whatever the settings say.
+    Shut,
+    /// Read and written.
+    Writable,
+    /// Read only.
+    ReadOnly,
+}
+
+impl Policy {
+    /// Checks and joins the inputs; `server` is named in errors.
+    ///
+    /// # Errors
+    /// [`ExecError::Value`] where a path or pattern cannot be understood, and [`ExecError::Sandbox`] where the
+    /// workspace or the working folder is itself blocked.
+    pub fn new(server: &str, inputs: Inputs) -> Result<Self, ExecError> {
+        let Inputs {
+            mode,
+            workspace,
+            cwd,
+            patchbay_home,
+            writable_paths,
+            blocked_paths,
+            allow_network,
+            host,
+        } = inputs;
+        let start = workspace.clone().unwrap_or_else(|| cwd.clone());
+        let absolute = |text: &str| absolute(text, &host.home, &start);
+        let value = |key: &str, text: &str, reason: String| ExecError::Value {
+            server: server.into(),
+            field: format!("`[sandbox] {key}`, entry `{}`,", text.escape_debug()),
+            reason,
+        };
+        let mut extra = Vec::with_capacity(writable_paths.len());
+        for text in &writable_paths {
+            extra.push(absolute(text).map_err(|reason| value("writable_paths", text, reason))?);
+        }
+        let mut blocked =
+            vec![Blocked { text: "Patchbay's own home".into(), place: Place::Path(patchbay_home) }];
+        for text in &blocked_paths {
+            let place = place(text, &absolute).map_err(|reason| value("blocked_paths", text, reason))?;
+            blocked.push(Blocked { text: text.clone(), place });
+        }
+        let policy = Self { mode, workspace, cwd, extra, blocked, allow_network, host };
+        policy.check_own_folders(server)?;
+        Ok(policy)
+    }
+
+    /// How much a sandbox is insisted on.
+    #[must_use]
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// The folders where a blocked name without a slash counts at any depth.
+    pub(crate) fn scopes(&self) -> impl Iterator<Item = &Path> {
+        let cwd = Some(&self.cwd).filter(|cwd| **cwd != self.host.home && cwd.parent().is_some());
+        self.workspace.iter().chain(cwd).chain(&self.extra).map(PathBuf::as_path)
+    }
+
+    /// Every folder (or file) that may be written, as asked: the workspace first, then writable paths, temp
+    /// folders and caches.
+    pub(crate) fn writable(&self) -> impl Iterator<Item = &Path> {
+        let host = &self.host;
+        self.workspace.iter().chain(&self.extra).chain(&host.temp).chain(&host.caches).map(PathBuf::as_path)
+    }
+
+    /// What the policy says of a path, by its words alone: links are not followed.
+    pub(crate) fn verdict(&self, path: &Path) -> Verdict<'_> {
+        if let Some(entry) = self.blocked.iter().find(|entry| self.covers(&entry.place, path)) {
+            return Verdict::Blocked(entry);
+        }
+        if self.writable().any(|root| path.starts_with(root)) {
+            // A socket of the session may stand in a temp folder.
+            return if self.host.doors.iter().any(|door| path.starts_with(door)) {
+                Verdict::Shut
+            } else {
+                Verdict::Writable
+            };
+        }
+        let hidden = Host::HIDDEN.iter().map(Path::new);
+        let doors = self.host.doors.iter().map(PathBuf::as_path);
+        if hidden.chain(doors).any(|door| path.starts_with(door)) { Verdict::Shut } else { Verdict::ReadOnly }
+    }
+
+    fn covers(&self, place: &Place, path: &Path) -> bool {
+        match place {
+            Place::Path(blocked) => path.starts_with(blocked),
+            Place::Below { base, glob } => {
+                let matcher = glob.compile_matcher();
+                path.starts_with(base)
+                    && path.ancestors().take_while(|at| *at != base).any(|at| matcher.is_match(at))
+            }
+            Place::Name(glob) => {
+                let matcher = glob.compile_matcher();
+                let at_home = (path.parent() == Some(&self.host.home)).then_some(self.host.home.as_path());
+                self.scopes().chain(at_home).filter_map(|scope| path.strip_prefix(scope).ok()).any(|rest| {
+                    rest.components()
+                        .any(|part| matches!(part, Component::Normal(name) if matcher.is_match(name)))
+                })
+            }
+        }
+    }
+
+    fn check_own_folders(&self, server: &str) -> Result<(), ExecError> {
+        for (what, folder) in [("workspace", self.workspace.as_ref()), ("working folder", Some(&self.cwd))] {
+            let Some(folder) = folder else { continue };
+            let blocked = self.blocked.iter().find(|entry| match &entry.place {
+                Place::Path(path) => folder.starts_with(path),
+                Place::Below { .. } => self.covers(&entry.place, folder),
+                Place::Name(_) => false,
+            });
+            if let Some(entry) = blocked {
+                return Err(ExecError::Sandbox {
+                    server: server.into(),
+                    reason: format!(
+                        "its {what} `{}` lies in a blocked path (`{}`)",
+                        folder.display(),
+                        entry.text
+                    ),
+                    hint: Some(
+                        "Choose another folder, or take the entry out of `[sandbox] blocked_paths`.".into(),
+                    ),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads one entry of the blocked paths.
+fn place(text: &str, absolute: &dyn Fn(&str) -> Result<PathBuf, String>) -> Result<Place, String> {
+    let is_glob = |part: &str| part.contains(['*', '?', '[', '{']);
+    if !text.contains('/') && !text.starts_with('~') && !matches!(text, "" | "." | "..") {
+        return glob(text).map(Place::Name);
+    }
+    let path = absolute(text)?;
+    let whole = path.to_str().ok_or("is no UTF-8 text with the home folder put in")?;
+    if !is_glob(text) {
+        return Ok(Place::Path(path));
+    }
+    let literal = |part: &Component<'_>| !is_glob(&part.as_os_str().to_string_lossy());
+    let base: PathBuf = path.components().take_while(literal).collect();
+    Ok(Place::Below { base, glob: glob(whole)? })
+}
+
+fn glob(text: &str) -> Result<Glob, String> {
+    if text.contains('\0') {
+        return Err("holds a NUL character".into());
+    }
+    GlobBuilder::new(text)
+        .literal_separator(true)
+        .build()
+        .map_err(|error| format!("is no pattern: {}", error.kind()))
+}
+
+/// `~` and relative paths made absolute, `.` and `..` taken out by their words.
+fn absolute(text: &str, home: &Path, start: &Path) -> Result<PathBuf, String> {
+    if text.is_empty() || text.contains('\0') {
+        return Err("is empty or holds a NUL character".into());
+    }
+    let path = match text.strip_prefix('~') {
+        Some("") => home.to_path_buf(),
+        Some(rest) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+        Some(_) => return Err("names another user's home; write its full path".into()),
+        None => start.join(text),
+    };
+    Ok(lexical(&path))
+}
+
+/// A path without `.` and `..`, by its words alone.
+pub(crate) fn lexical(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                out.pop();
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}

@@ -1,0 +1,87 @@
+//! What servers write to stderr: always taken, never kept beyond measure.
+
+use std::{fs, time::Duration};
+
+use tokio::{
+    io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    time::Instant,
+};
+
+use crate::{
+    owner::Owner,
+    support::{Lab, QUICK, until},
+};
+
+#[tokio::test]
+async fn a_server_that_floods_stderr_before_and_during_calls_answers_them_all() {
+    let lab = Lab::new();
+    let script = "yes 'loading 42 %' | head -c 1048576 | tr '\\n' '\\r' >&2; echo ready; \
+        while read call; do head -c 262144 /dev/zero | tr '\\0' x >&2; echo \"answer $call\"; done; echo bye >&2";
+    let launch = lab.script(script);
+    let log = launch.log.clone();
+    let mut process = lab.exec.spawn(launch).await.unwrap();
+    let mut stdin = process.take_stdin().unwrap();
+    let mut lines = BufReader::new(process.take_stdout().unwrap()).lines();
+    assert_eq!(lines.next_line().await.unwrap().unwrap(), "ready");
+    for call in 0..100 {
+        stdin.write_all(format!("{call}\n").as_bytes()).await.unwrap();
+        assert_eq!(lines.next_line().await.unwrap().unwrap(), format!("answer {call}"));
+    }
+    let shown = log.lines(10);
+    assert_eq!(shown.len(), 1, "one line that never ends");
+    assert!(shown[0].text.len() < 5000 && shown[0].text.ends_with("more bytes cut)"));
+    let exit = process.stop(QUICK).await;
+    assert_eq!(exit.code, Some(0));
+    assert_eq!(log.revision(), log.revision());
+}
+
+#[tokio::test]
+async fn the_last_words_of_a_server_that_dies_are_there_when_its_end_is_told() {
+    let lab = Lab::new();
+    for round in 0..10 {
+        let launch = lab.script(&format!("head -c 50000 /dev/zero | tr '\\0' '\\n' >&2; printf 'fatal: {round}' >&2; exit 1"));
+        let log = launch.log.clone();
+        let process = lab.exec.spawn(launch).await.unwrap();
+        assert_eq!(process.exited().await.code, Some(1));
+        assert_eq!(log.lines(1)[0].text, format!("fatal: {round}"));
+        process.stop(QUICK).await;
+    }
+}
+
+fn memory(owner: crate::support::Pid, key: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", owner.pid)).unwrap();
+    let line = status.lines().find(|line| line.starts_with(key)).unwrap();
+    line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_gibibyte_of_noise_leaves_the_owners_memory_flat() {
+    let lab = Lab::new();
+    let third = (1_u64 << 30) / 3 + 1;
+    let flood = |name: &str, filter: &str| {
+        format!("yes 'a line of noise that says nothing at all, again and again' | {filter} head -c {third} >&2; \
+            echo done > {name}; exec sleep 1000")
+    };
+    let started = Instant::now();
+    let scripts = [flood("lines", ""), flood("returns", "tr '\\n' '\\r' |"), flood("endless", "tr -d '\\n' |")];
+    let owner = Owner::start(&lab, &scripts).await;
+    let process = owner.pid();
+    let before = memory(process, "VmRSS");
+    for name in ["lines", "returns", "endless"] {
+        let path = lab.path().join(name);
+        let patience = Duration::from_secs(60);
+        tokio::time::timeout(patience, async {
+            while !path.exists() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        })
+        .await
+        .unwrap();
+    }
+    let peak = memory(process, "VmHWM");
+    println!("1 GiB of noise took {:?}; memory {before} KiB before, {peak} KiB at its peak", started.elapsed());
+    assert!(peak < before + 8 * 1024, "{before} KiB grew to {peak} KiB");
+    let servers = owner.servers.clone();
+    drop(owner);
+    until("all ends", || servers.iter().all(|server| !server.alive()).then_some(())).await;
+}
