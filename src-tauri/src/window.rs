@@ -29,7 +29,6 @@ pub(crate) fn run(config: Option<&Path>, settings: bool) -> anyhow::Result<()> {
             let page = if settings { "index.html#/settings" } else { "index.html" };
             build_window(app.handle(), page)?;
             tauri::async_runtime::spawn(follow(app.handle().clone(), client));
-            tauri::async_runtime::spawn(bridge::keep_open(app.handle().clone()));
             let handle = app.handle().clone();
             std::thread::Builder::new().name("owner".into()).spawn(move || obey(&handle))?;
             Ok(())

@@ -9,5 +9,7 @@ mod borders;
 #[cfg(unix)]
 mod fake;
 mod fake_http;
+#[cfg(unix)]
+mod owner;
 mod settings;
 mod text;

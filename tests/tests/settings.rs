@@ -82,16 +82,12 @@ impl Home {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Runs a command that must fail without writing anything; gives what it says.
-    fn refused(&self, args: &[&str]) -> String {
+    /// Runs a command that must fail with this exit code without writing anything; gives what it says.
+    fn refused(&self, args: &[&str], code: i32) -> String {
         let before = self.everything();
         let output = self.run(args);
-        assert!(
-            output.status.code().is_some_and(|code| code > 0),
-            "{args:?} ended with {:?}",
-            output.status
-        );
         let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{args:?}: {told}");
         assert_eq!(self.everything(), before, "{args:?} wrote something: {told}");
         assert!(!told.contains("panicked"), "{told}");
         told
@@ -204,7 +200,7 @@ fn a_file_with_a_wrong_entry_or_that_does_not_parse_is_named_with_its_line_and_n
             if adding && !words.is_empty() {
                 continue; // a wrong entry blocks nobody else's edit; only a file that can't be read does
             }
-            let told = home.refused(args);
+            let told = home.refused(args, 2);
             let place = format!("{}:", home.file().display());
             let after = told
                 .split_once(&place)
@@ -230,20 +226,21 @@ fn a_file_with_a_wrong_entry_or_that_does_not_parse_is_named_with_its_line_and_n
 #[test]
 fn wrong_words_on_the_command_line_are_refused_and_nothing_is_written() {
     let home = Home::with(ODD);
-    for (args, word) in [
-        (&["mcp", "add", "first", "prog"][..], "first"),
-        (&["mcp", "add", "new"], "command"),
-        (&["mcp", "add", "", "prog"], "name"),
+    for (args, word, code) in [
+        (&["mcp", "add", "first", "prog"][..], "first", 2),
+        (&["mcp", "add", "new"], "command", 2),
+        (&["mcp", "add", "", "prog"], "name", 2),
         (
             &["mcp", "add", "new", "--env", "NOVALUE", "--", "prog"],
             "NOVALUE",
+            2,
         ),
-        (&["mcp", "add", "new", "http://"], "http://"),
-        (&["mcp", "remove", "nobody"], "nobody"),
-        (&["mcp", "disable", "nobody"], "nobody"),
-        (&["mcp", "get", "nobody"], "nobody"),
+        (&["mcp", "add", "new", "http://"], "url", 2),
+        (&["mcp", "remove", "nobody"], "nobody", 3),
+        (&["mcp", "disable", "nobody"], "nobody", 3),
+        (&["mcp", "get", "nobody"], "nobody", 3),
     ] {
-        let told = home.refused(args);
+        let told = home.refused(args, code);
         assert!(
             told.to_lowercase().contains(&word.to_lowercase()),
             "{args:?} doesn't say {word}: {told}"

@@ -138,11 +138,22 @@ export const owner = {
   },
 };
 
+const wishes = new Set<() => void>();
+
+/** Calls `show` whenever the settings are asked for from outside the window; answers how to stop that. */
+export function onShowSettings(show: () => void): () => void {
+  wishes.add(show);
+  return () => wishes.delete(show);
+}
+
 /** Follows the owner from now on. Called once. */
 export async function follow() {
   try {
     await events.snapshotChanged.listen((event) => take(event.payload.snapshot));
     await events.ownerLost.listen(() => set({ lost: true }));
+    await events.showSettings.listen(() => {
+      for (const show of wishes) show();
+    });
   } catch (error) {
     set({ error: BackendError.from(error) });
   }

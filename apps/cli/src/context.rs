@@ -24,15 +24,9 @@ pub struct Context {
 }
 
 impl Context {
-    /// Finds the home. Touches nothing.
-    ///
-    /// # Errors
-    /// There is no place for settings.
-    pub fn new(global: &Global, output: Output, redactor: Redactor) -> Result<Self, (Output, ApiError)> {
-        match Home::resolve(global.config.as_deref()) {
-            Ok(home) => Ok(Self { home, redactor, output, workspace: global.workspace.clone() }),
-            Err(error) => Err((output, error.to_api())),
-        }
+    /// For the options of this command line. Touches nothing.
+    pub fn new(home: Home, global: &Global, output: Output, redactor: Redactor) -> Self {
+        Self { home, redactor, output, workspace: global.workspace.clone() }
     }
 
     /// The command's workspace: `--workspace`, else the project that the current folder is in. `None`: global servers

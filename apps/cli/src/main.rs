@@ -22,6 +22,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _};
 use patchbay_api::{ApiError, ErrorCode};
+use patchbay_config::Home;
 use patchbay_secrets::Redactor;
 
 use args::{Cli, Command};
@@ -37,9 +38,9 @@ fn main() -> ExitCode {
     let redactor = Redactor::new();
     patchbay_records::redact_panics(redactor.clone(), None);
     let output = Output::new(cli.global.json, cli.global.no_color);
-    let mut context = match Context::new(&cli.global, output, redactor) {
-        Ok(context) => context,
-        Err((output, error)) => return failed(&output, &error),
+    let mut context = match Home::resolve(cli.global.config.as_deref()) {
+        Ok(home) => Context::new(home, &cli.global, output, redactor),
+        Err(error) => return failed(&output, &error.to_api()),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
     let runtime = match runtime {

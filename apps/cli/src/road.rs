@@ -1,8 +1,10 @@
 //! The one road of every command: to the owner where one runs, else to a hub of its own.
 
-use patchbay_api::{ApiError, Command, ErrorCode, ListMcpServers, OpenWorkspace, OwnerKind, ServerStatus, WorkspaceKey};
-use patchbay_control::Client;
-use patchbay_hub::{Handle, Hub};
+use std::path::Path;
+
+use patchbay_api::{ApiError, Command, ErrorCode, ListMcpServers, OwnerKind, ServerStatus, WorkspaceKey};
+use patchbay_control::{Client, Held};
+use patchbay_hub::{Handle, Hub, Lease};
 use patchbay_records::LogGuard;
 
 use crate::context::Context;
@@ -13,6 +15,20 @@ pub enum Road {
     Guest(Client),
     /// This process, which owns nothing.
     Alone(Hub, Option<LogGuard>),
+}
+
+/// An open workspace.
+pub struct Workspace {
+    /// Which one.
+    pub key: WorkspaceKey,
+    _open: Open,
+}
+
+/// What keeps it open.
+#[expect(dead_code, reason = "held, never looked at")]
+enum Open {
+    Guest(Held),
+    Alone(Lease),
 }
 
 /// What a command needs of a hub of its own.
@@ -68,20 +84,30 @@ impl Road {
         }
     }
 
-    /// Opens the command's workspace.
+    /// Opens the command's workspace for as long as the answer lives.
     ///
     /// # Errors
     /// Its folder cannot be opened.
-    pub async fn workspace(&self, context: &Context) -> Result<WorkspaceKey, ApiError> {
-        self.call(OpenWorkspace { path: context.workspace()? }).await
+    pub async fn workspace(&self, context: &Context) -> Result<Workspace, ApiError> {
+        let path = context.workspace()?;
+        match self {
+            Self::Guest(client) => {
+                let held = client.hold(path.as_deref()).await?;
+                Ok(Workspace { key: held.key.clone(), _open: Open::Guest(held) })
+            }
+            Self::Alone(hub, _) => {
+                let lease = hub.lease(path.as_deref().map(Path::new)).await?;
+                Ok(Workspace { key: lease.key().clone(), _open: Open::Alone(lease) })
+            }
+        }
     }
 
     /// The server of this name in a workspace.
     ///
     /// # Errors
     /// There is none.
-    pub async fn server(&self, workspace: &WorkspaceKey, name: &str) -> Result<ServerStatus, ApiError> {
-        let servers = self.call(ListMcpServers { workspace: workspace.clone() }).await?;
+    pub async fn server(&self, workspace: &Workspace, name: &str) -> Result<ServerStatus, ApiError> {
+        let servers = self.call(ListMcpServers { workspace: workspace.key.clone() }).await?;
         servers.into_iter().find(|status| status.id.name.as_str() == name).ok_or_else(|| {
             ApiError::new(ErrorCode::McpServerNotFound, format!("no MCP server named {name} is configured here"))
                 .server(name)

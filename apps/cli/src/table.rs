@@ -50,6 +50,18 @@ impl Table {
         }
     }
 
+    /// Takes out the columns that say nothing in any row.
+    pub fn without_empty_columns(mut self) -> Self {
+        for at in (0..self.heading.len()).rev() {
+            let says_something = |row: &Row| row.cells.get(at).is_some_and(|(_, cell)| !cell.is_empty());
+            if !self.rows.iter().any(says_something) {
+                self.heading.remove(at);
+                self.rows.iter_mut().filter(|row| at < row.cells.len()).for_each(|row| _ = row.cells.remove(at));
+            }
+        }
+        self
+    }
+
     /// Whether it has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -235,6 +247,14 @@ mod tests {
         assert_eq!(wrap("a 服务器", 3), ["a", "服", "务", "器"]);
         assert_eq!(wrap("服", 1), ["服", ""]);
         assert_eq!(wrap("", 5), [""]);
+    }
+
+    #[test]
+    fn columns_that_say_nothing_can_be_left_out() {
+        let mut table = Table::new(&["A", "B", "C"]);
+        table.row([(Style::Plain, "x"), (Style::Plain, ""), (Style::Plain, "")]);
+        table.row([(Style::Plain, ""), (Style::Plain, ""), (Style::Plain, "y")]);
+        assert_eq!(table.without_empty_columns().render(&Terminal::fixed(None, false)), "A  C\nx\n   y\n");
     }
 
     #[test]

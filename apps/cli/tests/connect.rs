@@ -142,7 +142,6 @@ fn a_socket_as_standard_input_and_output_works_as_well() {
     let (mut near, far) = std::os::unix::net::UnixStream::pair().unwrap();
     let far = || OwnedFd::from(far.try_clone().unwrap());
     let mut child = place.command(&["connect"]).stdin(far()).stdout(far()).spawn().unwrap();
-    drop(far);
     writeln!(near, r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list"}}"#).unwrap();
     let mut line = String::new();
     BufReader::new(near.try_clone().unwrap()).read_line(&mut line).unwrap();

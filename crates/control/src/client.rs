@@ -3,60 +3,25 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use axum::http::{Method, Request, StatusCode, header};
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt, stream};
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use patchbay_api::{AgentId, ApiError, Command, ErrorCode, Hello, Snapshot};
+use patchbay_api::{ApiError, Command, ErrorCode, Hello, Snapshot, WorkspaceKey};
 use patchbay_config::Home;
 use patchbay_secrets::Secret;
-use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinSet;
 
+pub use crate::hello::AgentHello;
+use crate::hello::{HELLO_HEADER, WORKSPACE_HEADER, json_header};
 use crate::{ControlError, MAX_BODY, VERSION, VERSION_HEADER, listener, place, token};
 
-/// The header that carries an agent's hello: JSON.
-const HELLO_HEADER: &str = "x-patchbay-agent";
 /// The longest line of the stream of snapshots, in bytes.
 const MAX_SNAPSHOT: usize = 16 << 20;
-
-/// What an agent's relay says of it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct AgentHello {
-    /// The folder of its workspace; `None`: the workspace without one.
-    pub workspace: Option<String>,
-    /// The agent.
-    pub agent: AgentId,
-    /// Names of its own tools, which no server may shadow.
-    #[serde(default)]
-    pub reserved: Vec<String>,
-}
-
-impl AgentHello {
-    pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Self, ApiError> {
-        let text = headers.get(HELLO_HEADER).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-        text.and_then(|text| serde_json::from_str(&text).ok())
-            .ok_or_else(|| ApiError::new(ErrorCode::Invalid, "the agent's hello is missing or cannot be read"))
-    }
-
-    /// As a header's value: JSON with everything beyond ASCII escaped.
-    fn to_header(&self) -> Result<String, ApiError> {
-        let json = serde_json::to_string(self).map_err(|error| internal(&error))?;
-        let escaped = json.chars().map(|c| {
-            let mut units = [0; 2];
-            if c.is_ascii() {
-                c.to_string()
-            } else {
-                c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect()
-            }
-        });
-        Ok(escaped.collect())
-    }
-}
 
 /// A guest of the running owner. Cheap to clone; each request has a connection of its own.
 #[derive(Debug, Clone)]
@@ -122,15 +87,35 @@ impl Client {
     /// The owner cannot be reached or refuses.
     pub async fn snapshots(&self) -> Result<impl Stream<Item = Result<Snapshot, ApiError>> + Send + use<>, ApiError> {
         let request = self.request(Method::GET, "/v1/events").body(Full::default()).map_err(|error| internal(&error))?;
+        let lines = self.lines(request).await?;
+        Ok(stream::unfold(lines, |mut lines| async move { Some((lines.next().await?, lines)) }).boxed())
+    }
+
+    /// Opens a folder as a workspace (`None`: the workspace without one) and keeps it open until the answer is dropped.
+    ///
+    /// # Errors
+    /// The owner cannot be reached, or the folder cannot be opened.
+    pub async fn hold(&self, path: Option<&str>) -> Result<Held, ApiError> {
+        let request = self
+            .request(Method::GET, "/v1/hold")
+            .header(WORKSPACE_HEADER, json_header(&path)?)
+            .body(Full::default())
+            .map_err(|error| internal(&error))?;
+        let mut lines = self.lines(request).await?;
+        let key = lines.next::<WorkspaceKey>().await.ok_or_else(|| broke(&"it ended"))??;
+        Ok(Held { key, _lines: lines })
+    }
+
+    /// Sends a request whose answer is a stream of lines.
+    async fn lines(&self, request: Request<Full<Bytes>>) -> Result<Lines, ApiError> {
         let mut connection = JoinSet::new();
         let response = self.send(request, &mut connection).await?;
-        if response.status() != StatusCode::OK {
-            let status = response.status();
-            let body = Limited::new(response.into_body(), MAX_BODY).collect().await.map_err(|error| broke(&error))?;
-            return Err(refusal(status, &body.to_bytes()));
+        if response.status() == StatusCode::OK {
+            return Ok(Lines { body: response.into_body(), buffer: Vec::new(), _connection: connection });
         }
-        let lines = Snapshots { body: response.into_body(), buffer: Vec::new(), _connection: connection };
-        Ok(stream::unfold(lines, |mut lines| async move { Some((lines.next().await?, lines)) }).boxed())
+        let status = response.status();
+        let body = Limited::new(response.into_body(), MAX_BODY).collect().await.map_err(|error| broke(&error))?;
+        Err(refusal(status, &body.to_bytes()))
     }
 
     /// Opens an agent's session: raw MCP lines both ways.
@@ -143,7 +128,7 @@ impl Client {
     ) -> Result<impl AsyncRead + AsyncWrite + Send + Unpin + use<>, ApiError> {
         let request = self
             .request(Method::GET, "/v1/agent")
-            .header(HELLO_HEADER, hello.to_header()?)
+            .header(HELLO_HEADER, json_header(hello)?)
             .header(header::CONNECTION, "upgrade")
             .header(header::UPGRADE, "patchbay-agent")
             .body(Full::default())
@@ -187,14 +172,22 @@ impl Client {
     }
 }
 
-struct Snapshots {
+/// Keeps a workspace open for as long as it lives.
+pub struct Held {
+    /// The workspace.
+    pub key: WorkspaceKey,
+    _lines: Lines,
+}
+
+/// An answer that comes line by line, each a JSON value.
+struct Lines {
     body: Incoming,
     buffer: Vec<u8>,
     _connection: JoinSet<()>,
 }
 
-impl Snapshots {
-    async fn next(&mut self) -> Option<Result<Snapshot, ApiError>> {
+impl Lines {
+    async fn next<T: serde::de::DeserializeOwned>(&mut self) -> Option<Result<T, ApiError>> {
         loop {
             if let Some(end) = self.buffer.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.buffer.drain(..=end).collect();
@@ -222,22 +215,4 @@ fn broke(error: &dyn std::fmt::Display) -> ApiError {
 
 fn internal(error: &dyn std::fmt::Display) -> ApiError {
     ApiError::new(ErrorCode::Internal, error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_agents_hello_survives_the_header_in_any_script() {
-        let hello = AgentHello {
-            workspace: Some("/home/me/проект 🚀".into()),
-            agent: AgentId { name: Some("é".into()), sub_agent: true },
-            reserved: vec!["Read".into()],
-        };
-        let mut headers = HeaderMap::new();
-        headers.insert(HELLO_HEADER, hello.to_header().unwrap().parse().unwrap());
-        let back = AgentHello::from_headers(&headers).unwrap();
-        assert_eq!((back.workspace, back.agent, back.reserved), (hello.workspace, hello.agent, hello.reserved));
-    }
 }

@@ -8,8 +8,9 @@ use patchbay_config::Home;
 /// The longest path that every system takes for a socket, in bytes (macOS: 104 with its end mark).
 const MAX_PATH: usize = 100;
 
-/// The socket's path.
-pub(crate) fn socket(home: &Home) -> PathBuf {
+/// Where the owner of this home listens.
+#[must_use]
+pub fn socket(home: &Home) -> PathBuf {
     let runtime = std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
     choose(home.dir(), &runtime)
 }

@@ -12,7 +12,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use bytes::Bytes;
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use hyper_util::rt::TokioIo;
 use patchbay_api::{
     AddSampleServer, AnswerQuestion, ApiError, CallTool, Command, DescribeTrust, ErrorCode, GetSnapshot, Hello,
@@ -24,7 +24,7 @@ use patchbay_hub::{Handle, Hub, Lease};
 use patchbay_secrets::Secret;
 use tokio_util::task::TaskTracker;
 
-use crate::client::AgentHello;
+use crate::hello::{AgentHello, HELLO_HEADER, WORKSPACE_HEADER, read_header};
 use crate::listener::{self, Peer};
 use crate::{ControlError, MAX_BODY, VERSION, VERSION_HEADER, place, token};
 
@@ -59,6 +59,7 @@ fn router(owner: Owner) -> Router {
     Router::new()
         .merge(commands())
         .route("/v1/events", get(events))
+        .route("/v1/hold", get(hold))
         .route("/v1/agent", get(agent))
         .layer(middleware::from_fn_with_state(owner.clone(), admit))
         .layer(DefaultBodyLimit::max(MAX_BODY))
@@ -154,6 +155,28 @@ async fn events(State(owner): State<Owner>) -> Response {
     Body::from_stream(lines).into_response()
 }
 
+/// Keeps a workspace open for as long as the connection stands; its key is the only line.
+async fn hold(State(owner): State<Owner>, headers: HeaderMap) -> Response {
+    let opened = async {
+        let path: Option<String> = read_header(&headers, WORKSPACE_HEADER)?;
+        owner.hub.lease(path.as_deref().map(Path::new)).await
+    };
+    let lease = match opened.await {
+        Ok(lease) => lease,
+        Err(error) => return refusal(&error),
+    };
+    let mut line = serde_json::Value::from(lease.key().as_str()).to_string();
+    line.push('\n');
+    let first = stream::once(std::future::ready(Ok::<_, Infallible>(Bytes::from(line))));
+    let stopping = owner.hub.stopping();
+    let rest = stream::once(async move {
+        stopping.cancelled().await;
+        drop(lease);
+        Ok(Bytes::new())
+    });
+    Body::from_stream(first.chain(rest)).into_response()
+}
+
 /// An agent's session on the raw connection; the workspace stays open with it.
 async fn agent(State(owner): State<Owner>, headers: HeaderMap, request: Request) -> Response {
     match begin_agent(&owner, &headers).await {
@@ -168,7 +191,7 @@ async fn agent(State(owner): State<Owner>, headers: HeaderMap, request: Request)
 }
 
 async fn begin_agent(owner: &Owner, headers: &HeaderMap) -> Result<(Lease, AgentHello), ApiError> {
-    let hello = AgentHello::from_headers(headers)?;
+    let hello: AgentHello = read_header(headers, HELLO_HEADER)?;
     let lease = owner.hub.lease(hello.workspace.as_deref().map(Path::new)).await?;
     Ok((lease, hello))
 }

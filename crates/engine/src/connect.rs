@@ -136,7 +136,8 @@ async fn connect_stdio(
 
 /// Ends the process of a start that failed, and says of it what its end tells.
 async fn end_after(process: Process, mut failure: StartFailure, site: &Site, policy: Option<&Policy>, log: &ServerLog) -> StartFailure {
-    let ended_by_itself = process.exit();
+    // The end of the pipe is often seen before the end of the process, which tells more.
+    let ended_by_itself = tokio::time::timeout(SAME_END, process.exited()).await.ok();
     process.stop(site.stop_steps).await;
     if let Some(exit) = ended_by_itself {
         failure.cause = gone(&exit).cause;

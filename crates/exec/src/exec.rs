@@ -15,8 +15,8 @@ use tokio_util::task::TaskTracker;
 use crate::{
     ExecError, Process, ServerLog, StopSteps, environment, launch, record,
     sandbox::{self, Resolved},
-    search::{self, Miss},
-    shell::{self, ShellPath},
+    search::{self, Miss, ShellPath},
+    shell,
 };
 
 /// A command that is not found is looked for anew in the shell's PATH after this time: it may have been installed.
@@ -89,7 +89,14 @@ impl Exec {
     #[must_use]
     pub fn new(options: ExecOptions) -> Self {
         let (probe, tasks, shell) = (sandbox::Probe::default(), TaskTracker::new(), Mutex::new(None));
-        Self { shared: Arc::new(Shared { options, probe, tasks, shell }) }
+        Self {
+            shared: Arc::new(Shared {
+                options,
+                probe,
+                tasks,
+                shell,
+            }),
+        }
     }
 
     /// Reads the login shell's PATH now if the first start would have to, so that it need not wait.
@@ -122,7 +129,11 @@ impl Exec {
     pub async fn sandbox(&self) -> SandboxState {
         let shared = Arc::clone(&self.shared);
         let trying = tokio::task::spawn_blocking(move || shared.probe.summary());
-        trying.await.unwrap_or_else(|error| SandboxState { active: false, label: error.to_string(), gaps: Vec::new() })
+        trying.await.unwrap_or_else(|error| SandboxState {
+            active: false,
+            label: error.to_string(),
+            gaps: Vec::new(),
+        })
     }
 
     /// Waits until every server that this has started is gone, with everything that it started. Call it after the
@@ -139,7 +150,10 @@ impl Exec {
     /// [`ExecError::Record`] where the folder or a record cannot be read.
     pub async fn reap_leftovers(dir: &Path) -> Result<Vec<String>, ExecError> {
         let dir = dir.to_owned();
-        let failed = |source| ExecError::Record { path: dir.clone(), source };
+        let failed = |source| ExecError::Record {
+            path: dir.clone(),
+            source,
+        };
         let reaping = dir.clone();
         let reaped = tokio::task::spawn_blocking(move || record::reap(&reaping)).await;
         reaped.map_err(|error| failed(error.into()))?
@@ -152,7 +166,9 @@ impl Exec {
             shell = Some(self.shell_path(Duration::MAX).await);
         }
         let first = self.look(launch, shell.as_deref()).await;
-        let Err(Miss::NotFound(error)) = first else { return settle(first, launch, shell.as_deref()) };
+        let Err(Miss::NotFound(error)) = first else {
+            return settle(first, launch, shell.as_deref());
+        };
         let again = self.shell_path(SHELL_STALE).await;
         if shell.is_some_and(|shell| shell == again) {
             return settle(Err(Miss::NotFound(error)), launch, Some(&again));
@@ -162,13 +178,20 @@ impl Exec {
 
     async fn look(&self, launch: &Arc<Launch>, shell: Option<&ShellPath>) -> Result<Resolved, Miss> {
         let (shared, launch) = (Arc::clone(&self.shared), Arc::clone(launch));
-        let path = shell.and_then(|shell| shell.path.as_deref()).map(|path| search::merge(self.own_path(), path));
+        let path = shell
+            .and_then(|shell| shell.path.as_deref())
+            .map(|path| search::merge(self.own_path(), path));
         let server = launch.server.clone();
-        let looking =
-            tokio::task::spawn_blocking(move || search::resolve(&shared.options.env, path.as_deref(), &launch));
+        let looking = tokio::task::spawn_blocking(move || {
+            search::resolve(&shared.options.env, path.as_deref(), &launch)
+        });
         looking.await.unwrap_or_else(|error| {
             let program = PathBuf::from("PATH");
-            Err(Miss::Final(ExecError::Spawn { server, program, source: error.into() }))
+            Err(Miss::Final(ExecError::Spawn {
+                server,
+                program,
+                source: error.into(),
+            }))
         })
     }
 
@@ -217,19 +240,26 @@ fn settle(
 impl fmt::Debug for ExecOptions {
     /// Without the environment: it holds secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ExecOptions").field("run_dir", &self.run_dir).finish_non_exhaustive()
+        f.debug_struct("ExecOptions")
+            .field("run_dir", &self.run_dir)
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for Launch {
     /// Without arguments and environment: they may hold secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Launch").field("server", &self.server).field("program", &self.program).finish_non_exhaustive()
+        f.debug_struct("Launch")
+            .field("server", &self.server)
+            .field("program", &self.program)
+            .finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for Exec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Exec").field("options", &self.shared.options).finish_non_exhaustive()
+        f.debug_struct("Exec")
+            .field("options", &self.shared.options)
+            .finish_non_exhaustive()
     }
 }

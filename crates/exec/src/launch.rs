@@ -3,7 +3,7 @@
 use std::{
     io,
     os::fd::OwnedFd,
-    sync::Arc,
+    sync::{Arc, Mutex},
     time::{Duration, SystemTime},
 };
 
@@ -31,12 +31,25 @@ const LAUNCHER_LIMIT: Duration = Duration::from_secs(10);
 const QUOTED: usize = 5;
 
 /// Starts a resolved command. Off the runtime's threads, because a fork of a large owner takes its time.
-pub(crate) async fn launch(shared: &Arc<Shared>, launch: Arc<Launch>, resolved: Resolved) -> Result<Process, ExecError> {
+pub(crate) async fn launch(
+    shared: &Arc<Shared>,
+    launch: Arc<Launch>,
+    resolved: Resolved,
+) -> Result<Process, ExecError> {
     let (mut process, info) = {
         let (shared, launch) = (Arc::clone(shared), Arc::clone(&launch));
         let (server, program) = (launch.server.clone(), resolved.program.clone());
-        let starting = shared.tasks.clone().spawn_blocking(move || start(&shared, &launch, &resolved));
-        starting.await.unwrap_or_else(|error| Err(ExecError::Spawn { server, program, source: error.into() }))?
+        let starting = shared
+            .tasks
+            .clone()
+            .spawn_blocking(move || start(&shared, &launch, &resolved));
+        starting.await.unwrap_or_else(|error| {
+            Err(ExecError::Spawn {
+                server,
+                program,
+                source: error.into(),
+            })
+        })?
     };
     let Some(info) = info else { return Ok(process) };
     // From here on the server has a supervisor, which ends everything should this future be dropped.
@@ -54,8 +67,17 @@ pub(crate) async fn launch(shared: &Arc<Shared>, launch: Arc<Launch>, resolved: 
 }
 
 fn sandbox_failed(launch: &Launch, error: &io::Error) -> ExecError {
-    let said: Vec<String> = launch.log.lines(QUOTED).into_iter().map(|line| line.text).collect();
-    let said = if said.is_empty() { error.to_string() } else { said.join("; ") };
+    let said: Vec<String> = launch
+        .log
+        .lines(QUOTED)
+        .into_iter()
+        .map(|line| line.text)
+        .collect();
+    let said = if said.is_empty() {
+        error.to_string()
+    } else {
+        said.join("; ")
+    };
     ExecError::Sandbox {
         server: launch.server.clone(),
         reason: format!("its sandbox could not be set up: {said}"),
@@ -80,23 +102,42 @@ fn start(
             Err(refused) => return Ok(Err(refused)),
         };
         let started = start::start(&mut confined)?;
-        Ok(Ok((started, confined.info, confined.state)))
+        Ok(Ok((started, confined)))
     };
-    let (started, info, state) = start::while_busy(&mut attempt).map_err(failed)??;
-    let process = supervise(shared, launch, started, state).map_err(failed)?;
-    Ok((process, info))
+    let (started, confined) = start::while_busy(&mut attempt).map_err(failed)??;
+    let held = confined.held.map(|held| Arc::new(Mutex::new(held)));
+    let process = supervise(shared, launch, started, confined.state).map_err(failed)?;
+    Ok((Process { held, ..process }, confined.info))
 }
 
-fn supervise(shared: &Shared, launch: &Launch, started: Started, sandbox: SandboxState) -> io::Result<Process> {
-    let Started { mut guard, link, server } = started;
+fn supervise(
+    shared: &Shared,
+    launch: &Launch,
+    started: Started,
+    sandbox: SandboxState,
+) -> io::Result<Process> {
+    let Started {
+        mut guard,
+        link,
+        server,
+    } = started;
     let stdin = StdinPipe::new(guard.stdin.take());
     let stdout = guard.stdout.take();
-    let stderr = guard.stderr.take().map(|stderr| pipe::Receiver::from_owned_fd(stderr.into_owned_fd()?)).transpose()?;
-    let family = guard.id().and_then(|guard| Family::of(std::process::id(), guard, server));
+    let stderr = guard
+        .stderr
+        .take()
+        .map(|stderr| pipe::Receiver::from_owned_fd(stderr.into_owned_fd()?))
+        .transpose()?;
+    let family = guard
+        .id()
+        .and_then(|guard| Family::of(std::process::id(), guard, server));
     let record = match (&shared.options.run_dir, &family) {
         (Some(dir), Some(family)) => Record::write(dir, &launch.server, family).map_err(|error| {
             // Only an owner and a guard that are both killed leave anything behind without it.
-            launch.log.note(&format!("the record of this process could not be written to {}: {error}", dir.display()));
+            launch.log.note(&format!(
+                "the record of this process could not be written to {}: {error}",
+                dir.display()
+            ));
         }),
         _ => Err(()),
     };
@@ -116,5 +157,15 @@ fn supervise(shared: &Shared, launch: &Launch, started: Started, sandbox: Sandbo
     shared.tasks.spawn(supervisor.run());
     let pid = server.unsigned_abs();
     let started_at = SystemTime::now();
-    Ok(Process { pid, started_at, sandbox, stdin, stdin_taken: false, stdout, progress: watch, orders })
+    Ok(Process {
+        pid,
+        started_at,
+        sandbox,
+        held: None,
+        stdin,
+        stdin_taken: false,
+        stdout,
+        progress: watch,
+        orders,
+    })
 }

@@ -8,18 +8,31 @@ mod environment;
 mod error;
 mod exec;
 mod exit;
+#[cfg(unix)]
 mod family;
+#[cfg(unix)]
 mod guard;
+#[cfg(unix)]
 mod launch;
 mod log;
+#[cfg(unix)]
 mod proc;
 mod process;
+#[cfg(unix)]
 mod record;
 pub mod sandbox;
 mod search;
+#[cfg(unix)]
 mod shell;
+#[cfg(unix)]
 mod start;
+#[cfg(unix)]
 mod supervise;
+#[cfg(windows)]
+mod windows;
+
+#[cfg(windows)]
+use windows::{launch, record, shell};
 
 pub use error::ExecError;
 pub use exec::{Exec, ExecOptions, Launch};

@@ -33,7 +33,11 @@ impl Default for StopSteps {
     /// Five seconds each (MCP-11).
     fn default() -> Self {
         let step = Duration::from_secs(5);
-        Self { input: step, term: step, kill: step }
+        Self {
+            input: step,
+            term: step,
+            kill: step,
+        }
     }
 }
 
@@ -63,6 +67,8 @@ pub struct Process {
     pub(crate) pid: u32,
     pub(crate) started_at: SystemTime,
     pub(crate) sandbox: SandboxState,
+    #[cfg(unix)]
+    pub(crate) held: Option<Arc<Mutex<crate::sandbox::Held>>>,
     pub(crate) stdin: Arc<StdinPipe>,
     pub(crate) stdin_taken: bool,
     pub(crate) stdout: Option<ChildStdout>,
@@ -92,7 +98,9 @@ impl Process {
     /// Its standard input, once. [`Process::stop`] and [`Process::close_input`] close it under the taker's hands:
     /// a write then fails with `BrokenPipe`, also one that is waiting. Dropping it closes it too.
     pub fn take_stdin(&mut self) -> Option<ServerStdin> {
-        (!std::mem::replace(&mut self.stdin_taken, true)).then(|| ServerStdin { pipe: Arc::clone(&self.stdin) })
+        (!std::mem::replace(&mut self.stdin_taken, true)).then(|| ServerStdin {
+            pipe: Arc::clone(&self.stdin),
+        })
     }
 
     /// Its standard output, once. Nothing else reads it.
@@ -134,10 +142,27 @@ impl Process {
             }
         }
         let ended = progress.borrow().exit;
-        ended.unwrap_or(Exit { code: None, signal: None, guard_lost: false })
+        ended.unwrap_or(Exit {
+            code: None,
+            signal: None,
+            guard_lost: false,
+        })
+    }
+
+    /// Blocked names that have appeared since the start or since the last call, which its sandbox holds only from its
+    /// next start. Empty for a server without one.
+    #[cfg(unix)]
+    pub async fn newly_blocked(&self) -> Vec<std::path::PathBuf> {
+        let Some(held) = self.held.clone() else {
+            return Vec::new();
+        };
+        let look = move || held.lock().unwrap_or_else(PoisonError::into_inner).appeared();
+        // It fails only with the runtime's end, when nobody needs the answer.
+        tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
     /// Ends everything without asking and waits until it is gone, for a bounded time.
+    #[cfg(unix)]
     pub(crate) async fn kill(&self) {
         self.order(Order::Kill);
         within(StopSteps::default().kill, gone(&mut self.progress.clone())).await;
@@ -154,7 +179,11 @@ async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T
 }
 
 async fn exit(progress: &mut watch::Receiver<Progress>) -> Exit {
-    let lost = Exit { code: None, signal: None, guard_lost: true };
+    let lost = Exit {
+        code: None,
+        signal: None,
+        guard_lost: true,
+    };
     match progress.wait_for(|progress| progress.exit.is_some()).await {
         Ok(progress) => progress.exit.unwrap_or(lost),
         Err(_) => lost,
@@ -187,7 +216,9 @@ struct StdinState {
 
 impl StdinPipe {
     pub(crate) fn new(pipe: Option<ChildStdin>) -> Arc<Self> {
-        Arc::new(Self { state: Mutex::new(StdinState { pipe, waiting: None }) })
+        Arc::new(Self {
+            state: Mutex::new(StdinState { pipe, waiting: None }),
+        })
     }
 
     fn close(&self) {
@@ -211,7 +242,9 @@ impl StdinPipe {
         act: impl FnOnce(Pin<&mut ChildStdin>, &mut Context<'_>) -> Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         let mut state = self.lock();
-        let Some(pipe) = &mut state.pipe else { return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into())) };
+        let Some(pipe) = &mut state.pipe else {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        };
         let polled = act(Pin::new(pipe), cx);
         if polled.is_pending() {
             state.waiting = Some(cx.waker().clone());
@@ -230,7 +263,8 @@ impl AsyncWrite for ServerStdin {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.pipe.poll(cx, |pipe, cx| pipe.poll_write_vectored(cx, slices))
+        self.pipe
+            .poll(cx, |pipe, cx| pipe.poll_write_vectored(cx, slices))
     }
 
     fn is_write_vectored(&self) -> bool {

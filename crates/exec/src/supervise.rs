@@ -109,7 +109,9 @@ impl Supervisor {
             match ending.await {
                 Ok(Ok((true, _))) => {}
                 Ok(Ok((false, _))) => self.log.note("some processes of this server could not be ended"),
-                Ok(Err(error)) => self.log.note(&format!("its processes could not be listed: {error}")),
+                Ok(Err(error)) => self
+                    .log
+                    .note(&format!("its processes could not be listed: {error}")),
                 // The runtime is going down, and the owner with it.
                 Err(_) => return,
             }
@@ -122,10 +124,15 @@ impl Supervisor {
         self.read_stderr();
         self.log.stderr_end();
         if let Some(Err(error)) = self.record.take().map(Record::remove) {
-            self.log.note(&format!("its record could not be removed: {error}"));
+            self.log
+                .note(&format!("its record could not be removed: {error}"));
         }
         if !regular {
-            self.publish(Exit { code: None, signal: None, guard_lost: true });
+            self.publish(Exit {
+                code: None,
+                signal: None,
+                guard_lost: true,
+            });
         }
         self.progress.send_modify(|progress| progress.gone = true);
     }
@@ -168,5 +175,9 @@ async fn readable(stderr: Option<&pipe::Receiver>) {
 fn exit_of(status: i32) -> Exit {
     let code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
     let signal = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
-    Exit { code, signal, guard_lost: false }
+    Exit {
+        code,
+        signal,
+        guard_lost: false,
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use patchbay_api::{
     AddSampleServer, AgentId, AgentView, AnswerQuestion, ApiError, CallTool, CallToolAnswer, Command, ConfigChange,
     ErrorCode, GetSnapshot, Hello, HelloAnswer, ListMcpServerConfigs, ListMcpServers, ListTools, McpServerConfig,
-    McpServerConfigs, OpenWindow, OpenWorkspace, Quit, RemoveMcpServer, RestartMcpServer, Revision, SaveMcpServer,
+    McpServerConfigs, OpenWindow, OpenWorkspace, OwnerKind, Quit, RemoveMcpServer, RestartMcpServer, Revision, SaveMcpServer,
     ServerLog, ServerStatus, SetMcpServerEnabled, Snapshot, WorkspaceKey,
 };
 use patchbay_config::{ConfigSnapshot, Edit, Entry};
@@ -36,6 +36,8 @@ impl Handle<Hello> for Hub {
 
 impl Handle<GetSnapshot> for Hub {
     async fn handle(&self, _: GetSnapshot) -> Result<Snapshot, ApiError> {
+        // What the guest did before it asked is in the answer, though the next publication may be some time off.
+        self.shared.publisher.publish(&self.shared);
         Ok((*self.shared.publisher.now()).clone())
     }
 }
@@ -180,8 +182,9 @@ impl Hub {
     }
 
     async fn ask_host(&self, request: HostRequest) -> Result<(), ApiError> {
-        let host = self.shared.options.host.as_ref();
-        let sent = match host {
+        let options = &self.shared.options;
+        let windowless = request == HostRequest::OpenWindow && options.kind != OwnerKind::Desktop;
+        let sent = match options.host.as_ref().filter(|_| !windowless) {
             Some(host) => host.send(request).await.is_ok(),
             None => false,
         };

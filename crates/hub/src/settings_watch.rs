@@ -19,7 +19,8 @@ pub(crate) async fn run(shared: Arc<Shared>) {
         take_all(&shared).await;
         loop {
             tokio::select! {
-                change = watch.changed() => took(&shared, &change.file).await,
+                // Our own readings may have seen what the watch never did: whatever happened, look again.
+                _ = watch.stirred() => take_all(&shared).await,
                 () = shared.rewatch.notified() => break,
                 () = shared.stopping.cancelled() => return,
             }
@@ -29,24 +30,7 @@ pub(crate) async fn run(shared: Arc<Shared>) {
 
 fn files(shared: &Shared) -> Vec<PathBuf> {
     let projects = shared.workspaces.all().into_iter().flat_map(|workspace| workspace.watched_files());
-    [shared.home.settings(), trust_file(shared)].into_iter().chain(projects).collect()
-}
-
-fn trust_file(shared: &Shared) -> PathBuf {
-    shared.home.dir().join("trust.json")
-}
-
-async fn took(shared: &Arc<Shared>, file: &std::path::Path) {
-    if file == shared.home.settings() || file == trust_file(shared) {
-        return take_all(shared).await;
-    }
-    for workspace in shared.workspaces.all() {
-        if workspace.watched_files().iter().any(|watched| watched == file)
-            && let Err(error) = workspace.refresh(shared).await
-        {
-            tracing::error!(%error, "a project's files could not be taken");
-        }
-    }
+    [shared.home.settings(), shared.home.dir().join("trust.json")].into_iter().chain(projects).collect()
 }
 
 async fn take_all(shared: &Arc<Shared>) {

@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use patchbay_api::{
     Answer, ApiError, DescribeTrust, ErrorCode, OwnerKind, QuestionKind, RevokeTrust, Trust, TrustAnswer, TrustRequest,
 };
-use patchbay_config::{Project, ProjectFiles, StoreError, TrustState, TrustStore};
+use patchbay_config::{Project, StoreError, TrustState, TrustStore};
 use patchbay_records::{AuditEvent, TrustChange};
 use tokio::task::AbortHandle;
 
-use crate::workspace::{Workspace, blocking};
+use crate::workspace::{Workspace, blocking, open_project};
 use crate::{Handle, Hub, Shared};
 
 /// The question about one workspace, while it is open.
@@ -99,7 +99,7 @@ async fn look(shared: &Arc<Shared>, path: String) -> Result<(Project, TrustState
     let legacy_sse = shared.global.now().0.settings.mcp.legacy_sse;
     let store = TrustStore::new(&shared.home);
     blocking(move || {
-        let mut files = ProjectFiles::new(Path::new(&path)).map_err(|error| error.to_api().field("path"))?;
+        let mut files = open_project(Path::new(&path))?;
         let project = files.read(legacy_sse);
         let state = store.state(&project).map_err(|error| failed(&error))?;
         Ok((project, state))

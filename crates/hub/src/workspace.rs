@@ -44,7 +44,7 @@ impl Workspaces {
         let (key, files) = match path.map(Path::to_owned) {
             None => (WorkspaceKey::none(), None),
             Some(path) => {
-                let files = blocking(move || ProjectFiles::new(&path).map_err(|error| error.to_api().field("path"))).await??;
+                let files = blocking(move || open_project(&path)).await??;
                 (WorkspaceKey::of(files.dir()), Some(files))
             }
         };
@@ -96,6 +96,16 @@ impl Workspaces {
     fn lock(&self) -> MutexGuard<'_, HashMap<WorkspaceKey, Arc<Workspace>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The files of the project in this folder.
+pub(crate) fn open_project(path: &Path) -> Result<ProjectFiles, ApiError> {
+    if !path.is_dir() {
+        let what = if path.exists() { "is not a folder" } else { "does not exist" };
+        let code = if path.exists() { ErrorCode::Invalid } else { ErrorCode::NotFound };
+        return Err(ApiError::new(code, format!("{} {what}", path.display())).field("path"));
+    }
+    ProjectFiles::new(path).map_err(|error| error.to_api().field("path"))
 }
 
 /// Runs what blocks on the disk.

@@ -33,7 +33,7 @@ const fake = {
     change(owner);
     await tell();
   },
-  lose: () => emit("owner-lost", null),
+  lose: () => emit("owner-lost", {}),
   emit,
 };
 

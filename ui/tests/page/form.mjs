@@ -247,6 +247,11 @@ test("what the owner finds wrong with a field stands at that field", async () =>
     equal((await problems(page)).length, 1);
     await page.fill(id("field-command"), "other");
     equal((await problems(page)).length, 0);
+    await page.evaluate(() => {
+      window.fake.failures.save_mcp_server.field = "env.MODE";
+    });
+    await page.click(id("form-save"));
+    match(await page.locator(id("problem-env")).innerText(), /No program/);
   });
 });
 

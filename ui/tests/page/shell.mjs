@@ -37,6 +37,14 @@ test("About says who holds the servers and where the settings are, and Quit asks
   });
 });
 
+test("asked for the settings from outside, the window shows them", async () => {
+  await inWindow("all", async (page) => {
+    await page.click(id("nav-about"));
+    await page.evaluate(() => window.fake.emit("show-settings", {}));
+    await row(page, "files").waitFor();
+  });
+});
+
 test("when the owner goes, the window says so", async () => {
   await inWindow("all", async (page) => {
     await row(page, "files").waitFor();

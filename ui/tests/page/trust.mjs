@@ -27,12 +27,14 @@ test("the question shows every argument, value and rule, and cuts nothing", asyn
 test("Enter on a question that pops up denies, and Allow does not take a click that was under way", async () => {
   await inWindow("workspaces", async (page) => {
     await page.click(id("nav-workspaces"));
-    await page.clock.install();
+    await page.clock.install({ time: 0 });
+    await page.clock.pauseAt(60_000);
     await page.evaluate(async () => {
       const { request } = window.fake.owner.scene.trust["/home/ada/work/compiler"];
       await window.fake.change({ questions: [{ id: 7, workspace: "a1b2c3d4e5f60718", sinceMs: 0, kind: { kind: "trust", request } }] });
     });
     await page.locator(id("trust-dialog")).waitFor();
+    await page.clock.runFor(200);
     equal(await page.locator(id("trust-deny")).evaluate((e) => e === document.activeElement), true);
     equal(await page.locator(id("trust-allow")).isDisabled(), true);
     await page.clock.runFor(600);

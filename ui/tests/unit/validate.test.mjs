@@ -89,6 +89,7 @@ test("hidden values stay where they are, and nothing is made of them", () => {
   equal(edit(base, { env: `OLD=${MASK}` }).problems.length, 1);
   equal(edit(base, { args: `--token=${MASK}\n--key=${MASK}` }).problems.length, 1);
   equal(edit(base, { env: "KEY=new" }).draft.env.KEY, "new");
+  deepEqual(edit({ name: "w", url: "https://h/", headers: { "X-Key": MASK } }, { headers: `x-key: ${MASK}` }).problems, []);
 });
 
 test("variables and headers need a name and a separator, once each", () => {

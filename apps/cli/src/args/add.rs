@@ -9,11 +9,12 @@ use patchbay_api::{ApiError, ErrorCode, McpServerConfig, TransportKind};
 const EXAMPLES: &str = "\
 Examples:
   patchbay mcp add time uvx mcp-server-time --local-timezone Europe/Berlin
-  patchbay mcp add db npx -y db-server --env 'DB_URL=${secret:DB_URL}' --tools 'read_*'
-  patchbay mcp add issues https://mcp.example.com/mcp --header 'Authorization: Bearer ${secret:ISSUES}'
+  patchbay mcp add db npx -y db-server --env 'DB_URL=${secret:DB_URL}'
+  patchbay mcp add docs https://mcp.example.com/mcp \\
+      --header 'Authorization: Bearer ${secret:DOCS}'
   patchbay mcp add odd -- my-server --env staging
 
-The options above may stand before or after the name and the command. After the command, an option that is not
+The options above may stand before or after the name and the command. After the command, an option that is not \
 among them is an argument of the server (--json, --config and --help too); after `--`, everything is.";
 
 /// `patchbay mcp add`

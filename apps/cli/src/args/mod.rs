@@ -15,7 +15,7 @@ use crate::exit;
 const EXAMPLES: &str = "\
 Examples:
   patchbay mcp add files npx -y @modelcontextprotocol/server-filesystem ~/notes
-  patchbay mcp add issues https://mcp.example.com/mcp --header 'Authorization: Bearer ${secret:ISSUES}'
+  patchbay mcp add docs https://mcp.example.com/mcp
   patchbay tools                       start the servers and see what they offer
   patchbay call files list_directory '{\"path\": \"/home/me/notes\"}'
   patchbay connect --agent my-agent    what an agent starts to reach all of them";
@@ -49,10 +49,10 @@ pub struct Cli {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Global {
-    /// Folder of the settings [default: $PATCHBAY_HOME, else the system's folder for settings]
+    /// Folder of the settings [default: $PATCHBAY_HOME, else the system's own]
     #[arg(long, value_name = "DIR", global = true)]
     pub config: Option<PathBuf>,
-    /// Project folder [default: the nearest one upwards with .patchbay, .mcp.json, .agents or .git]
+    /// Project folder [default: the nearest upwards with .patchbay, .mcp.json, .agents or .git]
     #[arg(long, value_name = "DIR", global = true)]
     pub workspace: Option<PathBuf>,
     /// Print JSON, also for errors (on standard error)
@@ -71,7 +71,7 @@ pub enum Command {
     Mcp(Mcp),
     /// Show every server with its state
     Status,
-    /// Show which tools an agent is offered, and why not the others
+    /// Show which tools an agent is offered, and why others are not
     ///
     /// Starts the servers that it is about. Without an owner they are stopped again at the end.
     Tools(Agent),
@@ -98,10 +98,10 @@ pub enum Command {
     Doctor(Doctor),
     /// Hold the servers without a desktop, until Ctrl-C
     Serve,
-    /// Be the MCP server that an agent starts: all tools on standard input and output
+    /// Be the MCP server that an agent starts, with the tools of all servers
     ///
-    /// Put this into the agent's own list of MCP servers, as command `patchbay` with the argument `connect`. With an
-    /// owner running the agent shares its servers; without one this process holds them until the agent ends it. An
+    /// Put this into the agent's own list of MCP servers, as command `patchbay` with the argument `connect`. It speaks
+    /// the protocol on standard input and output. With an owner running the agent shares its servers; without one this process holds them until the agent ends it. An
     /// owner that goes away is waited for; if none comes back, this process goes on alone.
     Connect(Connect),
     /// Print a script that completes commands in your shell

@@ -22,12 +22,12 @@ const MAX_ARGUMENTS: u64 = 64 << 20;
 /// # Errors
 /// The arguments are no JSON object, the call is not permitted, or the server cannot do it.
 pub async fn run(context: &mut Context, call: Call) -> Result<Exit, ApiError> {
-    let arguments = if call.arguments == "-" { from_input()? } else { call.arguments };
+    let arguments = if call.arguments == "-" { from_input()? } else { call.arguments.clone() };
     check(&arguments)?;
     on_road(context, Need::Servers, async |context, road| {
         let workspace = road.workspace(context).await?;
-        let command = CallTool { workspace, server: call.server, tool: call.tool, arguments };
-        let answer = road.call(command).await?;
+        let Call { server, tool, .. } = call;
+        let answer = road.call(CallTool { workspace: workspace.key.clone(), server, tool, arguments }).await?;
         if context.output.json {
             context.output.raw_json(&answer.result);
         } else {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use patchbay_api::{
-    AgentId, ApiError, GetSnapshot, InvalidServer, ListMcpServers, ListTools, Scope, ServerState, WorkspaceKey,
+    AgentId, ApiError, GetSnapshot, InvalidServer, ListMcpServers, ListTools, Scope, ServerState,
 };
 use patchbay_config::{ConfigSnapshot, Entry, Project, ProjectFiles, ServerConfig, SettingsStore, Transport, TrustState, TrustStore};
 use patchbay_control::Client;
@@ -95,7 +95,7 @@ fn settings(context: &Context, findings: &mut Findings) -> Option<ConfigSnapshot
         Err(error) => {
             let error = error.to_api();
             let finding = findings.add(Level::Problem, "settings", &error.message);
-            error.place.into_iter().for_each(|place| _ = finding.at(place));
+            error.place.iter().for_each(|place| _ = finding.at(place));
             finding.next(error.hint);
             return None;
         }
@@ -127,7 +127,7 @@ async fn owner(context: &Context, findings: &mut Findings) {
             findings.add(Level::Ok, "owner", status::owner(&snapshot.owner));
             if let Some(broken) = snapshot.config.broken {
                 let message = format!("it does not take the settings file as it is now: {}", broken.reason);
-                findings.add(Level::Problem, "owner", message).at(broken.place);
+                findings.add(Level::Problem, "owner", message).at(&broken.place);
             }
         }
         Ok(None) => _ = findings.add(Level::Ok, "owner", "none runs; every command works by itself"),
@@ -215,10 +215,9 @@ async fn server(place: &Place, exec: &Exec, global: Option<&ConfigSnapshot>, ser
 /// Connects to every server and counts its tools.
 async fn online(context: &mut Context, findings: &mut Findings) -> Result<Exit, ApiError> {
     on_road(context, Need::Settings, async |context, road| {
-        let workspace: WorkspaceKey = road.workspace(context).await?;
-        let agent = AgentId::primary();
-        road.call(ListTools { workspace: workspace.clone(), agent }).await?;
-        for status in road.call(ListMcpServers { workspace }).await? {
+        let open = road.workspace(context).await?;
+        road.call(ListTools { workspace: open.key.clone(), agent: AgentId::primary() }).await?;
+        for status in road.call(ListMcpServers { workspace: open.key.clone() }).await? {
             let name = match &status.id.scope {
                 Scope::Global => status.id.name.to_string(),
                 Scope::Project(_) => format!("{} (project)", status.id.name),

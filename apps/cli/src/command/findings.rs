@@ -1,5 +1,6 @@
 //! What `patchbay doctor` found, and how it is shown.
 
+use patchbay_api::Place;
 use serde::Serialize;
 
 use crate::output::Output;
@@ -69,7 +70,7 @@ impl Findings {
 
 impl Finding {
     /// Says where it is.
-    pub fn at(&mut self, place: impl ToString) -> &mut Self {
+    pub fn at(&mut self, place: &Place) -> &mut Self {
         self.place = Some(place.to_string());
         self
     }

@@ -48,10 +48,11 @@ async fn hold(context: &mut Context, inbox: &mut mpsc::Receiver<HostRequest>) ->
     // The first guest is this process itself: only who has been answered can say that it listens.
     Client::connect(&context.home).await.map_err(|error| error.to_api())?;
     let (home, pid) = (context.home.dir().display().to_string(), std::process::id());
+    let socket = patchbay_control::socket(&context.home).display().to_string();
     if context.output.json {
-        context.output.raw_json(&json!({ "home": home, "pid": pid }).to_string());
+        context.output.raw_json(&json!({ "home": home, "pid": pid, "socket": socket }).to_string());
     } else {
-        let line = format!("Patchbay holds the servers of {home} (process {pid}); Ctrl-C ends it");
+        let line = format!("Patchbay holds the servers of {home} (process {pid}) and listens on {socket}; Ctrl-C ends it");
         context.output.line(&text::one_line(&line));
     }
     context.output.flush()?;

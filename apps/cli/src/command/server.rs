@@ -18,7 +18,7 @@ pub async fn restart(context: &mut Context, name: &str) -> Result<Exit, ApiError
         let workspace = road.workspace(context).await?;
         let server = road.server(&workspace, name).await?.id;
         owned(road, "restart")?;
-        road.call(RestartMcpServer { workspace, server }).await?;
+        road.call(RestartMcpServer { workspace: workspace.key.clone(), server }).await?;
         if context.output.json {
             context.output.value(&())?;
         } else {
@@ -38,7 +38,7 @@ pub async fn log(context: &mut Context, log: &Log) -> Result<Exit, ApiError> {
         let workspace = road.workspace(context).await?;
         let server = road.server(&workspace, &log.server).await?.id;
         owned(road, "show the log of")?;
-        let mut lines = road.call(ServerLog { workspace, server }).await?;
+        let mut lines = road.call(ServerLog { workspace: workspace.key.clone(), server }).await?;
         lines.drain(..lines.len().saturating_sub(log.lines));
         if context.output.json {
             context.output.value(&lines)?;

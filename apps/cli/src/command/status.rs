@@ -19,10 +19,10 @@ pub async fn run(context: &mut Context) -> Result<Exit, ApiError> {
 }
 
 async fn show(context: &mut Context, road: &Road) -> Result<Exit, ApiError> {
-    let key = road.workspace(context).await?;
-    let servers = road.call(ListMcpServers { workspace: key.clone() }).await?;
+    let open = road.workspace(context).await?;
+    let servers = road.call(ListMcpServers { workspace: open.key.clone() }).await?;
     let mut snapshot = road.call(GetSnapshot {}).await?;
-    snapshot.workspaces.retain(|workspace| workspace.key == key);
+    snapshot.workspaces.retain(|workspace| workspace.key == open.key);
     if context.output.json {
         context.output.value(&snapshot)?;
         return Ok(Exit::Done);
@@ -83,7 +83,7 @@ fn table(servers: &[ServerStatus]) -> Table {
             table.note(Style::Plain, &format!("next: {hint}"));
         }
     }
-    table
+    table.without_empty_columns()
 }
 
 #[cfg(test)]
@@ -114,7 +114,7 @@ mod tests {
         let text = table(&[server("a", ServerState::Disabled), failed]).render(&Terminal::fixed(None, false));
         assert_eq!(
             text,
-            "Server  State                              Since  Tools  Process  Sandbox\n\
+            "Server  State\n\
              a       disabled: configured, not started\n\
              b       failed\n  \
                npx was not found\n  \

@@ -1,18 +1,25 @@
 //! `patchbay tools`: which servers and tools an agent is offered, and why not the others (MCP-40).
 
-use patchbay_api::{AgentId, AgentView, ApiError, ListTools, ServerTools};
+use std::convert::Infallible;
+use std::time::Duration;
+
+use patchbay_api::{
+    AgentId, AgentView, ApiError, ListMcpServers, ListTools, ServerState, ServerTools, WorkspaceKey,
+};
 
 use super::on_road;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::output::Output;
-use crate::road::Need;
+use crate::road::{Need, Road};
 use crate::table::Table;
 use crate::terminal::Style;
 use crate::text;
 
 /// The longest description that is shown; --json shows all of it.
 const DESCRIPTION: usize = 160;
+/// After this time a person is told what is waited for.
+const SLOW: Duration = Duration::from_secs(2);
 
 /// Shows what an agent is offered.
 ///
@@ -21,7 +28,11 @@ const DESCRIPTION: usize = 160;
 pub async fn run(context: &mut Context, agent: AgentId) -> Result<Exit, ApiError> {
     on_road(context, Need::Servers, async |context, road| {
         let workspace = road.workspace(context).await?;
-        let view = road.call(ListTools { workspace, agent }).await?;
+        let listing = road.call(ListTools { workspace: workspace.key.clone(), agent });
+        let view = tokio::select! {
+            view = listing => view?,
+            never = tell_who_is_slow(context, road, workspace.key.clone()) => match never {},
+        };
         if context.output.json {
             context.output.value(&view)?;
         } else {
@@ -30,6 +41,21 @@ pub async fn run(context: &mut Context, agent: AgentId) -> Result<Exit, ApiError
         Ok(Exit::Done)
     })
     .await
+}
+
+/// Tells a waiting person once which servers are still starting.
+async fn tell_who_is_slow(context: &Context, road: &Road, workspace: WorkspaceKey) -> Infallible {
+    tokio::time::sleep(SLOW).await;
+    if context.output.aside.interactive {
+        // Only a word in between; the listing itself tells of failures.
+        let servers = road.call(ListMcpServers { workspace }).await.unwrap_or_default();
+        let starting = servers.iter().filter(|server| server.state == ServerState::Connecting);
+        let names: Vec<_> = starting.map(|server| server.id.name.as_str()).collect();
+        if !names.is_empty() {
+            context.output.aside(Style::Faint, "still starting", &names.join(", "));
+        }
+    }
+    std::future::pending().await
 }
 
 fn show(output: &mut Output, view: &AgentView) {

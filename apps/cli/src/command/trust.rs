@@ -3,7 +3,9 @@
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
-use patchbay_api::{ApiError, DescribeTrust, ErrorCode, RevokeTrust, Trust as TrustContent, TrustRequest, TrustServer};
+use patchbay_api::{
+    ApiError, DescribeTrust, ErrorCode, RevokeTrust, TransportKind, Trust as TrustContent, TrustRequest, TrustServer,
+};
 
 use super::on_road;
 use crate::args::Trust;
@@ -12,6 +14,7 @@ use crate::exit::Exit;
 use crate::output::Output;
 use crate::prompt;
 use crate::road::{Need, Road};
+use crate::table::Table;
 use crate::terminal::Style;
 use crate::text;
 
@@ -116,32 +119,27 @@ fn show(output: &mut Output, request: &TrustRequest) {
 fn server(output: &mut Output, server: &TrustServer) {
     let kind = crate::words::transport(Some(server.transport));
     output.paragraph(Style::Strong, 0, &format!("server {} ({kind})", server.name));
+    let mut table = Table::indented(2);
+    let mut row = |style, label: &str, value: &str| table.row([(Style::Plain, label), (style, value)]);
     let mut words = server.command.iter();
     if let Some(first) = words.next() {
-        output.paragraph(Style::Plain, 2, &format!("runs      {first}"));
+        row(Style::Plain, if server.transport == TransportKind::Stdio { "runs" } else { "reaches" }, first);
     }
-    words.for_each(|word| output.paragraph(Style::Plain, 2, &format!("argument  {word}")));
-    if let Some(cwd) = &server.cwd {
-        output.paragraph(Style::Plain, 2, &format!("in        {cwd}"));
-    }
-    for (name, value) in &server.env {
-        output.paragraph(Style::Plain, 2, &format!("variable  {name}={value}"));
-    }
-    for (name, value) in &server.headers {
-        output.paragraph(Style::Plain, 2, &format!("header    {name}: {value}"));
-    }
+    words.for_each(|word| row(Style::Plain, "argument", word));
+    server.cwd.iter().for_each(|cwd| row(Style::Plain, "in folder", cwd));
+    server.env.iter().for_each(|(name, value)| row(Style::Plain, "variable", &format!("{name}={value}")));
+    server.headers.iter().for_each(|(name, value)| row(Style::Plain, "header", &format!("{name}: {value}")));
     for leak in &server.leaks {
-        output.paragraph(Style::Warning, 2, &format!("hands {} over to {} (in {})", leak.name, leak.to, leak.field));
+        row(Style::Warning, "hands over", &format!("your {} to {} (in {})", leak.name, leak.to, leak.field));
     }
     for loader in &server.loaders {
-        output.paragraph(Style::Bad, 2, &format!("{loader} makes programs load foreign code"));
+        row(Style::Bad, "beware", &format!("{loader} makes programs load foreign code"));
     }
     if server.unsandboxed {
-        output.paragraph(Style::Warning, 2, "asks to run outside the sandbox, which a project may not");
+        row(Style::Warning, "beware", "it asks to run outside the sandbox, which a project may not");
     }
-    for found in &server.suspicious {
-        output.paragraph(Style::Bad, 2, &format!("suspicious: {found}"));
-    }
+    server.suspicious.iter().for_each(|found| row(Style::Bad, "beware", found));
+    output.table(&table);
 }
 
 fn list(output: &mut Output, title: &str, items: &[String]) {

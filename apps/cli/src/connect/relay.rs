@@ -154,7 +154,7 @@ async fn to_owner<R: AsyncRead + Unpin>(
         }
         std::mem::swap(&mut lines, &mut agent.waiting);
         let mut session = session.borrow_mut();
-        lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).for_each(|line| session.from_agent(line));
+        lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).for_each(|line| session.agent_said(line));
     }
 }
 
@@ -176,7 +176,7 @@ async fn to_agent<W: AsyncWrite + Unpin>(
                 too_long = true;
                 return;
             };
-            let verdict = session.borrow_mut().from_owner(line);
+            let verdict = session.borrow_mut().owner_said(line);
             match verdict {
                 Verdict::Forward => out.extend(line.iter().chain(b"\n")),
                 Verdict::Resumed(Ok(())) => {

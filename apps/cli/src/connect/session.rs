@@ -55,7 +55,7 @@ pub enum Verdict {
 
 impl Session {
     /// Takes note of a line from the agent, which is then handed on as it is.
-    pub fn from_agent(&mut self, line: &[u8]) {
+    pub fn agent_said(&mut self, line: &[u8]) {
         match patchbay_wire::decode(line) {
             Ok(Message::Request { id, method, .. }) => {
                 let Some(key) = Id::exact(id) else { return };
@@ -77,12 +77,12 @@ impl Session {
     }
 
     /// Takes note of a line from the owner.
-    pub fn from_owner(&mut self, line: &[u8]) -> Verdict {
+    pub fn owner_said(&mut self, line: &[u8]) -> Verdict {
         let Some(id) = answer::answered(line) else { return Verdict::Forward };
         if let Some(handshake) = self.handshake.as_mut().filter(|handshake| handshake.id == id) {
             if self.resuming && handshake.answered {
                 self.resuming = false;
-                return Verdict::Resumed(answer::error(line).map_or(Ok(()), Err));
+                return Verdict::Forward;
             }
             handshake.answered = true;
         }
@@ -163,11 +163,11 @@ mod tests {
     const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
     fn agent(session: &mut Session, lines: &[&str]) {
-        lines.iter().for_each(|line| session.from_agent(line.as_bytes()));
+        lines.iter().for_each(|line| session.agent_said(line.as_bytes()));
     }
 
     fn owner(session: &mut Session, line: &str) -> Verdict {
-        session.from_owner(line.as_bytes())
+        session.owner_said(line.as_bytes())
     }
 
     fn result(id: &str) -> String {

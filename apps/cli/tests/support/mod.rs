@@ -6,7 +6,7 @@ mod server;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -171,14 +171,14 @@ impl Drop for Owner {
 
 /// Waits until `look` finds something.
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + PATIENCE;
-    loop {
+    let step = Duration::from_millis(5);
+    for _ in 0..PATIENCE.as_millis() / step.as_millis() {
         if let Some(found) = look() {
             return found;
         }
-        assert!(Instant::now() < until, "waited in vain for {what}");
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(step);
     }
+    panic!("waited in vain for {what}")
 }
 
 /// Whether a process lives (and is no zombie).

@@ -128,6 +128,23 @@ impl Loosening {
 
 /// Reads a project's settings; the remarks name what is not taken from a project.
 pub(super) fn read(root: &Node) -> Result<(Tightening, Loosening, Vec<Remark>), Problem> {
+    let settings = Settings::read(root)?;
+    let mut tightening = written(root, &settings);
+    let mut remarks = foreign_tables(root);
+    remarks.extend(refuse_loosening(root, &settings, &mut tightening));
+    let loosening = Loosening {
+        allow: settings.permissions.allow,
+        writable_paths: settings.sandbox.writable_paths,
+    };
+    Ok((tightening, loosening, remarks))
+}
+
+fn find<'n>(root: &'n Node, table: &str, key: &str) -> Option<&'n Node> {
+    root.get(table).and_then(|table| table.get(key))
+}
+
+/// What the file itself says, without the defaults that fill a user's settings.
+fn written(root: &Node, settings: &Settings) -> Tightening {
     let Settings {
         mcp: _,
         permissions,
@@ -137,33 +154,40 @@ pub(super) fn read(root: &Node) -> Result<(Tightening, Loosening, Vec<Remark>), 
         tray: _,
         log: _,
         audit: _,
-    } = Settings::read(root)?;
-    let mut remarks = foreign_tables(root);
-    let written = |table: &str, key: &str| root.get(table).and_then(|table| table.get(key));
+    } = settings;
+    let says = |table: &str, key: &str| find(root, table, key).is_some();
+    let list = |key: &str, list: &Vec<String>| {
+        if says("sandbox", key) {
+            list.clone()
+        } else {
+            Vec::new()
+        }
+    };
+    Tightening {
+        deny: permissions.deny.clone(),
+        ask: permissions.ask.clone(),
+        mode: says("permissions", "mode").then_some(permissions.mode),
+        ask_timeout_seconds: says("permissions", "ask_timeout_seconds")
+            .then_some(permissions.ask_timeout_seconds),
+        close_after_minutes: says("workspaces", "close_after_minutes")
+            .then_some(workspaces.close_after_minutes),
+        sandbox: says("sandbox", "mode").then_some(sandbox.mode),
+        blocked_paths: list("blocked_paths", &sandbox.blocked_paths),
+        scrub_env: list("scrub_env", &sandbox.scrub_env),
+        no_network: !sandbox.allow_network,
+    }
+}
+
+/// Takes out what would loosen, and names it.
+fn refuse_loosening(root: &Node, settings: &Settings, tightening: &mut Tightening) -> Vec<Remark> {
+    let mut remarks = Vec::new();
     let mut refuse = |table: &str, key: &str, says: &str| {
-        let at = written(table, key).map_or(0, |node| node.span.start);
+        let at = find(root, table, key).map_or(0, |node| node.span.start);
         remarks.push(Remark {
             key: format!("{table}.{key}"),
             says: says.into(),
             at,
         });
-    };
-    let mut tightening = Tightening {
-        deny: permissions.deny,
-        ask: permissions.ask,
-        mode: written("permissions", "mode").map(|_| permissions.mode),
-        ask_timeout_seconds: written("permissions", "ask_timeout_seconds")
-            .map(|_| permissions.ask_timeout_seconds),
-        close_after_minutes: written("workspaces", "close_after_minutes")
-            .map(|_| workspaces.close_after_minutes),
-        sandbox: written("sandbox", "mode").map(|_| sandbox.mode),
-        blocked_paths: written("sandbox", "blocked_paths")
-            .map(|_| sandbox.blocked_paths)
-            .unwrap_or_default(),
-        scrub_env: written("sandbox", "scrub_env")
-            .map(|_| sandbox.scrub_env)
-            .unwrap_or_default(),
-        no_network: !sandbox.allow_network,
     };
     if tightening.mode == Some(PermissionMode::Bypass) {
         tightening.mode = None;
@@ -177,7 +201,7 @@ pub(super) fn read(root: &Node) -> Result<(Tightening, Loosening, Vec<Remark>), 
             "\"off\" is not taken from a project: its servers stay in the sandbox",
         );
     }
-    if written("sandbox", "allow_network").is_some() && sandbox.allow_network {
+    if find(root, "sandbox", "allow_network").is_some() && settings.sandbox.allow_network {
         refuse(
             "sandbox",
             "allow_network",
@@ -198,11 +222,7 @@ pub(super) fn read(root: &Node) -> Result<(Tightening, Loosening, Vec<Remark>), 
             );
         }
     }
-    let loosening = Loosening {
-        allow: permissions.allow,
-        writable_paths: sandbox.writable_paths,
-    };
-    Ok((tightening, loosening, remarks))
+    remarks
 }
 
 /// Keys of the user's that a project has no say in.

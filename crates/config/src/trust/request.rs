@@ -20,7 +20,7 @@ pub(super) fn request(project: &Project, digest: String, changed: bool) -> Trust
             .iter()
             .map(|file| visible(&file.to_string_lossy()))
             .collect(),
-        servers: project.servers.iter().map(|server| describe(server)).collect(),
+        servers: project.servers.iter().map(describe).collect(),
         allow: show(&project.loosening.allow),
         writable_paths: show(&project.loosening.writable_paths),
         changed,

@@ -30,6 +30,9 @@ pub const DEBOUNCE: Duration = Duration::from_millis(50);
 /// How often files are compared where the system cannot watch.
 pub const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
+/// How long a file must be gone before that is told: some programs save by deleting and writing anew.
+pub const GONE_AFTER: Duration = Duration::from_millis(200);
+
 /// A file whose content is another than it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
@@ -39,8 +42,17 @@ pub struct Change {
     pub content: Content,
 }
 
-/// The watched files with what they held when last compared; `None` until they are.
-type Known = HashMap<PathBuf, Option<Content>>;
+/// The watched files.
+type Known = HashMap<PathBuf, Seen>;
+
+/// What is known of a file.
+#[derive(Debug, Default)]
+struct Seen {
+    /// What it held when last told or written by ourselves; `None` until it is looked at.
+    content: Option<Content>,
+    /// Since when it is gone, untold.
+    gone: Option<Instant>,
+}
 
 /// A watch over some files. Dropping it ends it.
 #[derive(Debug)]
@@ -49,7 +61,7 @@ pub struct Watch {
     known: Arc<Mutex<Known>>,
     /// `None` while a comparison has them.
     folders: Option<Folders>,
-    comparing: Option<JoinHandle<(Folders, Vec<Change>)>>,
+    comparing: Option<JoinHandle<(Folders, Compared)>>,
     due: Option<Instant>,
     changes: VecDeque<Change>,
 }
@@ -85,7 +97,7 @@ impl Watch {
             let mut known = lock(&self.known);
             known.retain(|file, _| files.contains(file));
             for file in files {
-                known.entry(file).or_insert(None);
+                known.entry(file).or_default();
             }
         }
         self.compare();
@@ -99,20 +111,37 @@ impl Watch {
             if let Some(change) = self.changes.pop_front() {
                 return change;
             }
-            match self.polling() {
-                None => {
-                    self.bell.rung().await;
-                    let due = *self.due.get_or_insert_with(|| Instant::now() + DEBOUNCE);
-                    tokio::time::sleep_until(due).await;
-                }
-                Some(interval) => {
-                    let due = *self.due.get_or_insert_with(|| Instant::now() + interval);
-                    tokio::time::sleep_until(due).await;
-                }
-            }
-            self.due = None;
+            self.stir().await;
             self.compare();
         }
+    }
+
+    /// Waits until something happened around the files, and tells which hold another content: perhaps none, if they
+    /// are as they were again. For whoever also reads the files on other occasions, and so may know a content that
+    /// this watch never saw. Cancel-safe.
+    pub async fn stirred(&mut self) -> Vec<Change> {
+        if self.comparing.is_none() {
+            self.stir().await;
+            self.compare();
+        }
+        self.settle().await;
+        self.changes.drain(..).collect()
+    }
+
+    /// Waits until a comparison is due.
+    async fn stir(&mut self) {
+        match self.polling() {
+            None => {
+                self.bell.rung().await;
+                let due = *self.due.get_or_insert_with(|| Instant::now() + DEBOUNCE);
+                tokio::time::sleep_until(due).await;
+            }
+            Some(interval) => {
+                let due = *self.due.get_or_insert_with(|| Instant::now() + interval);
+                tokio::time::sleep_until(due).await;
+            }
+        }
+        self.due = None;
     }
 
     /// The interval in which files are compared, where the system cannot watch.
@@ -143,8 +172,8 @@ impl Watch {
         self.comparing = Some(tokio::task::spawn_blocking(move || {
             let files: Vec<PathBuf> = lock(&known).keys().cloned().collect();
             folders.follow(&files);
-            let changes = differing(&mut lock(&known));
-            (folders, changes)
+            let compared = differing(&mut lock(&known), Instant::now());
+            (folders, compared)
         }));
     }
 
@@ -156,16 +185,18 @@ impl Watch {
         let outcome = comparing.await;
         self.comparing = None;
         match outcome {
-            Ok((folders, changes)) => {
+            Ok((folders, compared)) => {
                 self.folders = Some(folders);
-                self.changes.extend(changes);
+                self.changes.extend(compared.changes);
+                if compared.waiting {
+                    self.due = Some(Instant::now() + GONE_AFTER);
+                    self.bell.ring();
+                }
             }
             // The runtime is shutting down, or the comparison broke and took the watcher along: poll from now on.
             Err(_) => {
-                self.folders = Some(Folders::new(
-                    Arc::clone(&self.bell),
-                    Err(notify::Error::generic("")),
-                ))
+                let backend = Err(notify::Error::generic("comparing ended early"));
+                self.folders = Some(Folders::new(Arc::clone(&self.bell), backend));
             }
         }
     }
@@ -177,22 +208,34 @@ impl Default for Watch {
     }
 }
 
-fn differing(known: &mut Known) -> Vec<Change> {
-    let mut changes = Vec::new();
-    for (file, before) in known.iter_mut() {
+/// What a comparison finds.
+#[derive(Debug, Default)]
+struct Compared {
+    changes: Vec<Change>,
+    /// Whether a file is gone that may come back any moment.
+    waiting: bool,
+}
+
+fn differing(known: &mut Known, now: Instant) -> Compared {
+    let mut compared = Compared::default();
+    for (file, seen) in known.iter_mut() {
         let content = Content::of(file);
-        if before
-            .replace(content.clone())
-            .is_some_and(|before| before != content)
-        {
-            changes.push(Change {
-                file: file.clone(),
-                content,
-            });
+        let before = seen.content.as_ref();
+        if content == Content::Missing && before.is_some_and(|before| *before != Content::Missing) {
+            let gone = *seen.gone.get_or_insert(now);
+            if now.duration_since(gone) < GONE_AFTER {
+                compared.waiting = true;
+                continue;
+            }
         }
+        seen.gone = None;
+        if before.is_some_and(|before| *before != content) {
+            compared.changes.push(Change { file: file.clone(), content: content.clone() });
+        }
+        seen.content = Some(content);
     }
-    changes.sort_by(|a, b| a.file.cmp(&b.file));
-    changes
+    compared.changes.sort_by(|a, b| a.file.cmp(&b.file));
+    compared
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -214,8 +257,8 @@ impl OwnWrites {
     pub fn write<E>(&self, file: &Path, write: impl FnOnce() -> Result<Revision, E>) -> Result<Revision, E> {
         let mut known = lock(&self.known);
         let revision = write()?;
-        if let Some(content) = known.get_mut(file) {
-            *content = Some(Content::Revision(revision.clone()));
+        if let Some(seen) = known.get_mut(file) {
+            *seen = Seen { content: Some(Content::Revision(revision.clone())), gone: None };
         }
         Ok(revision)
     }

@@ -1,4 +1,5 @@
 //! The way without the system's notices, which a test cannot ask the real system for.
+#![expect(clippy::disallowed_methods, reason = "files of the tests")]
 
 use super::*;
 
@@ -91,4 +92,28 @@ fn reading_a_file_or_touching_another_rings_no_bell() {
     assert_eq!(bell.stale(), Some(HashSet::from([dir])));
     assert!(rings(Err(notify::Error::generic("overflow"))));
     assert_eq!(bell.stale(), None);
+}
+
+#[test]
+fn a_file_that_is_away_for_a_moment_is_not_told_as_gone() {
+    let temp = tempfile::tempdir().unwrap();
+    let file = temp.path().join("file");
+    std::fs::write(&file, "old").unwrap();
+    let mut known = Known::from([(file.clone(), Seen::default())]);
+    let start = Instant::now();
+    let mut look = |after: Duration| {
+        let compared = differing(&mut known, start + after);
+        (compared.changes.into_iter().map(|change| change.content).collect::<Vec<_>>(), compared.waiting)
+    };
+    assert_eq!(look(Duration::ZERO), (vec![], false));
+    std::fs::remove_file(&file).unwrap();
+    assert_eq!(look(DEBOUNCE), (vec![], true));
+    std::fs::write(&file, "new").unwrap();
+    assert_eq!(look(DEBOUNCE * 2), (vec![Content::Revision(Revision::of(b"new"))], false));
+    std::fs::remove_file(&file).unwrap();
+    let gone = DEBOUNCE * 3;
+    assert_eq!(look(gone), (vec![], true));
+    assert_eq!(look(gone + GONE_AFTER - DEBOUNCE), (vec![], true));
+    assert_eq!(look(gone + GONE_AFTER), (vec![Content::Missing], false));
+    assert_eq!(look(gone + GONE_AFTER * 2), (vec![], false));
 }

@@ -120,7 +120,7 @@ fn look_at(toml: &[u8], json: &[u8]) {
         // Expansion of whatever was read ends, and asks for nothing that is not listed.
         let listed = server.config.variables();
         let asked = |source, name: &str| {
-            assert!(listed.iter().any(|one| one.source == source && one.name == name) || name == "HOME")
+            assert!(listed.iter().any(|one| one.source == source && one.name == name) || name == "HOME");
         };
         let _ = server.config.expand(
             &|name| {

@@ -93,9 +93,16 @@ pub(super) fn descriptor_limit() -> i32 {
     #[expect(unsafe_code, reason = "system call")]
     // SAFETY: no memory is passed.
     let limit = unsafe { libc::sysconf(libc::_SC_OPEN_MAX) };
-    i32::try_from(limit).ok().filter(|limit| (3..MANY_DESCRIPTORS).contains(limit)).unwrap_or(MANY_DESCRIPTORS)
+    i32::try_from(limit)
+        .ok()
+        .filter(|limit| (3..MANY_DESCRIPTORS).contains(limit))
+        .unwrap_or(MANY_DESCRIPTORS)
 }
 
 fn check(result: i32) -> io::Result<i32> {
-    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
+    if result < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(result)
+    }
 }

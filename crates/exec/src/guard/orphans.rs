@@ -21,7 +21,11 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Zeroed space.
     pub(super) const fn new() -> Self {
-        Self { folder: [0; 2048], file: [0; 1024], tree: [(0, 0); TREE] }
+        Self {
+            folder: [0; 2048],
+            file: [0; 1024],
+            tree: [(0, 0); TREE],
+        }
     }
 
     /// Gives every child of `pid` to `found`. `false` where the kernel does not list them.
@@ -54,15 +58,17 @@ impl Scratch {
 
 /// Every thread of a process has children of its own.
 fn children(folder: &mut [u8], file: &mut [u8], pid: i32, mut found: impl FnMut(i32)) -> bool {
-    let tasks = raw::open(ProcPath::of(pid).text(b"/task\0").as_bytes());
+    let tasks = raw::open(ProcPath::of(pid).text(b"/task").as_bytes());
     if tasks < 0 {
         return false;
     }
     let mut listed = false;
-    loop {
-        let Some(entries) = filled(folder, |buffer| raw::getdents(tasks, buffer)) else { break };
+    while let Some(entries) = filled(folder, |buffer| raw::getdents(tasks, buffer)) {
         each_number_entry(entries, |thread| {
-            let path = ProcPath::of(pid).text(b"/task/").number(thread).text(b"/children");
+            let path = ProcPath::of(pid)
+                .text(b"/task/")
+                .number(thread)
+                .text(b"/children");
             listed |= numbers(path.as_bytes(), file, &mut found);
         });
     }
@@ -78,7 +84,10 @@ fn numbers(path: &[u8], buffer: &mut [u8], found: &mut impl FnMut(i32)) -> bool 
     }
     let mut numbers = Numbers::default();
     while let Some(bytes) = filled(buffer, |buffer| raw::read(file, buffer)) {
-        bytes.iter().filter_map(|&byte| numbers.take(byte)).for_each(&mut *found);
+        bytes
+            .iter()
+            .filter_map(|&byte| numbers.take(byte))
+            .for_each(&mut *found);
     }
     numbers.end().into_iter().for_each(found);
     raw::close(file);
@@ -86,7 +95,7 @@ fn numbers(path: &[u8], buffer: &mut [u8], found: &mut impl FnMut(i32)) -> bool 
 }
 
 /// What a read put into the buffer; `None` at the end or on failure.
-fn filled<'a>(buffer: &'a mut [u8], read: impl FnOnce(&mut [u8]) -> i32) -> Option<&'a [u8]> {
+fn filled(buffer: &mut [u8], read: impl FnOnce(&mut [u8]) -> i32) -> Option<&[u8]> {
     let count = usize::try_from(read(buffer)).ok().filter(|&count| count > 0)?;
     buffer.get(..count)
 }
@@ -95,11 +104,16 @@ fn filled<'a>(buffer: &'a mut [u8], read: impl FnOnce(&mut [u8]) -> i32) -> Opti
 fn each_number_entry(mut entries: &[u8], mut found: impl FnMut(i32)) {
     while let Some(&[low, high]) = entries.get(ENTRY_LENGTH..ENTRY_NAME - 1) {
         let length = usize::from(u16::from_ne_bytes([low, high]));
-        let Some((entry, rest)) = entries.split_at_checked(length.max(ENTRY_NAME)) else { return };
+        let Some((entry, rest)) = entries.split_at_checked(length.max(ENTRY_NAME)) else {
+            return;
+        };
         let mut number = Numbers::default();
         let name = entry.get(ENTRY_NAME..).unwrap_or(&[]);
         if name.first().is_some_and(u8::is_ascii_digit) {
-            name.iter().find_map(|&byte| number.take(byte)).into_iter().for_each(&mut found);
+            name.iter()
+                .find_map(|&byte| number.take(byte))
+                .into_iter()
+                .for_each(&mut found);
         }
         entries = rest;
     }

@@ -9,7 +9,12 @@ pub(super) struct ProcPath {
 impl ProcPath {
     /// `/proc/` and the number.
     pub(super) fn of(pid: i32) -> Self {
-        Self { bytes: [0; 64], len: 0 }.text(b"/proc/").number(pid)
+        Self {
+            bytes: [0; 64],
+            len: 0,
+        }
+        .text(b"/proc/")
+        .number(pid)
     }
 
     /// Appends text; what does not fit is left out, which makes opening it fail.
@@ -39,7 +44,11 @@ impl ProcPath {
                 break;
             }
         }
-        digits.iter().take(count).rev().fold(self, |path, &digit| path.text(&[digit]))
+        digits
+            .iter()
+            .take(count)
+            .rev()
+            .fold(self, |path, &digit| path.text(&[digit]))
     }
 
     /// The path with its NUL.
@@ -59,7 +68,10 @@ impl Numbers {
     /// Takes one byte; a number when the byte ends one.
     pub(super) fn take(&mut self, byte: u8) -> Option<i32> {
         if byte.is_ascii_digit() {
-            self.value = self.value.wrapping_mul(10).wrapping_add(i32::from(byte.wrapping_sub(b'0')));
+            self.value = self
+                .value
+                .wrapping_mul(10)
+                .wrapping_add(i32::from(byte.wrapping_sub(b'0')));
             self.started = true;
             return None;
         }
@@ -93,7 +105,10 @@ mod tests {
 
     #[test]
     fn paths_are_terminated_and_numbers_whole() {
-        assert_eq!(ProcPath::of(1234567890).text(b"/task/").number(0).as_bytes(), b"/proc/1234567890/task/0\0");
+        assert_eq!(
+            ProcPath::of(1234567890).text(b"/task/").number(0).as_bytes(),
+            b"/proc/1234567890/task/0\0"
+        );
         let long = ProcPath::of(1).text(&[b'x'; 100]);
         assert_eq!((long.as_bytes().len(), long.as_bytes().last()), (64, Some(&0)));
     }
@@ -101,8 +116,14 @@ mod tests {
     #[test]
     fn numbers_are_read_across_pieces() {
         let mut numbers = Numbers::default();
-        let found: Vec<i32> = b"12 3\n456".iter().filter_map(|&byte| numbers.take(byte)).collect();
-        assert_eq!((found, numbers.end(), numbers.end()), (vec![12, 3], Some(456), None));
+        let found: Vec<i32> = b"12 3\n456"
+            .iter()
+            .filter_map(|&byte| numbers.take(byte))
+            .collect();
+        assert_eq!(
+            (found, numbers.end(), numbers.end()),
+            (vec![12, 3], Some(456), None)
+        );
         assert_eq!(leading(b"7f0a-80", 16), (0x7f0a, &b"-80"[..]));
     }
 }

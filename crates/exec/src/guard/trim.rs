@@ -8,8 +8,8 @@ use super::{
 
 /// Ranges given back at most.
 const RANGES: usize = 512;
-/// Longest line of `maps` that is looked at; names of files are cut, which does no harm.
-const LINE: usize = 128;
+/// Longest line that is looked at: a whole one of `stat`; of `maps` the names of files are cut, which does no harm.
+const LINE: usize = 512;
 /// What `ps` shows in place of the owner's command line.
 const TITLE: &[u8] = b"patchbay-guard";
 
@@ -46,7 +46,9 @@ pub(super) fn trim() {
 pub(super) fn rename() {
     raw::prctl(libc::PR_SET_NAME, c"patchbay-guard".as_ptr() as usize);
     let mut arguments = (0, 0);
-    each_line(ProcPath::of(raw::getpid()).text(b"/stat").as_bytes(), |line| arguments = argument_range(line));
+    each_line(ProcPath::of(raw::getpid()).text(b"/stat").as_bytes(), |line| {
+        arguments = argument_range(line);
+    });
     let (start, end) = arguments;
     if start > 0 && end > start {
         #[expect(unsafe_code, reason = "own arguments")]
@@ -84,10 +86,11 @@ impl Map {
     }
 }
 
-/// Fields 48 and 49 of `stat`, counted after the name, which may hold anything but ends at the last `)`. The whole
-/// line is longer than [`LINE`] allows only for the name's part, so that it is cut into pieces elsewhere.
+/// Fields 48 and 49 of `stat`, counted after the name, which may hold anything but ends at the last `)`.
 fn argument_range(line: &[u8]) -> (usize, usize) {
-    let Some(after_name) = line.rsplit(|&byte| byte == b')').next() else { return (0, 0) };
+    let Some(after_name) = line.rsplit(|&byte| byte == b')').next() else {
+        return (0, 0);
+    };
     let mut words = after_name.trim_ascii().split(|&byte| byte == b' ').skip(45);
     let mut number = || words.next().map_or(0, |word| leading(word, 10).0);
     (number(), number())
@@ -100,7 +103,7 @@ fn each_line(path: &[u8], mut found: impl FnMut(&[u8])) {
         return;
     }
     let mut buffer = [0_u8; 1024];
-    let mut line = [0_u8; 4 * LINE];
+    let mut line = [0_u8; LINE];
     let mut length = 0_usize;
     while let Ok(count) = usize::try_from(raw::read(file, &mut buffer))
         && count > 0
@@ -128,11 +131,26 @@ mod tests {
             let map = Map::parse(line.as_bytes()).unwrap();
             (map.start, map.end, map.private_writable, map.anonymous)
         };
-        assert_eq!(told("7f00-7f10 rw-p 00000000 00:00 0 "), (0x7f00, 0x7f10, true, true));
-        assert_eq!(told("7f00-7f10 rw-p 00000000 00:00 0                          [heap]"), (0x7f00, 0x7f10, true, true));
-        assert_eq!(told("7f00-7f10 rw-p 00000000 00:00 0                          [stack]"), (0x7f00, 0x7f10, true, false));
-        assert_eq!(told("7f00-7f10 r-xp 00001000 08:01 123                        /bin/x"), (0x7f00, 0x7f10, false, false));
-        assert_eq!(told("7f00-7f10 rw-s 00000000 00:01 99 /dev/zero (deleted)"), (0x7f00, 0x7f10, false, false));
+        assert_eq!(
+            told("7f00-7f10 rw-p 00000000 00:00 0 "),
+            (0x7f00, 0x7f10, true, true)
+        );
+        assert_eq!(
+            told("7f00-7f10 rw-p 00000000 00:00 0                          [heap]"),
+            (0x7f00, 0x7f10, true, true)
+        );
+        assert_eq!(
+            told("7f00-7f10 rw-p 00000000 00:00 0                          [stack]"),
+            (0x7f00, 0x7f10, true, false)
+        );
+        assert_eq!(
+            told("7f00-7f10 r-xp 00001000 08:01 123                        /bin/x"),
+            (0x7f00, 0x7f10, false, false)
+        );
+        assert_eq!(
+            told("7f00-7f10 rw-s 00000000 00:01 99 /dev/zero (deleted)"),
+            (0x7f00, 0x7f10, false, false)
+        );
         assert!(Map::parse(b"nonsense").is_none());
     }
 

@@ -1,6 +1,6 @@
 //! Makes lines of pieces of stderr that are cut anywhere, in bounded memory.
 
-use memchr::memchr2;
+use memchr::{memchr, memrchr};
 
 /// Bytes of a line that are held; more than are kept, so that a secret across the cut can be found.
 pub(super) const HELD: usize = 8 * 1024;
@@ -19,20 +19,38 @@ pub(super) struct Assembler {
 impl Assembler {
     /// Takes a piece; gives each line that it ends to `line`, with the count of bytes that were not held.
     pub(super) fn feed(&mut self, mut piece: &[u8], mut line: impl FnMut(&[u8], u64)) {
-        while let Some(&first) = piece.first() {
-            if self.returned && first != b'\n' && first != b'\r' {
-                self.clear();
-            }
-            let Some(end) = memchr2(b'\n', b'\r', piece) else { return self.hold(piece) };
-            self.hold(&piece[..end]);
-            if piece[end] == b'\n' {
-                line(&self.held, self.beyond);
-                self.clear();
-            } else {
-                self.returned = true;
-            }
+        while let Some(end) = memchr(b'\n', piece) {
+            self.write(&piece[..end]);
+            line(&self.held, self.beyond);
+            self.clear();
             piece = &piece[end + 1..];
         }
+        self.write(piece);
+    }
+
+    /// Forgets the line that is being written.
+    pub(super) fn clear(&mut self) {
+        self.held.clear();
+        self.beyond = 0;
+        self.returned = false;
+    }
+
+    /// Writes text without line feeds. Of what carriage returns separate, the last is what a terminal would show.
+    fn write(&mut self, text: &[u8]) {
+        let shown = &text[..text
+            .iter()
+            .rposition(|&byte| byte != b'\r')
+            .map_or(0, |at| at + 1)];
+        if shown.is_empty() {
+            self.returned |= !text.is_empty();
+            return;
+        }
+        let last = memrchr(b'\r', shown);
+        if self.returned || last.is_some() {
+            self.clear();
+        }
+        self.hold(&shown[last.map_or(0, |at| at + 1)..]);
+        self.returned = shown.len() < text.len();
     }
 
     /// Gives the line that was never ended.
@@ -53,12 +71,6 @@ impl Assembler {
         self.held.extend_from_slice(&bytes[..room]);
         self.beyond += (bytes.len() - room) as u64;
     }
-
-    fn clear(&mut self) {
-        self.held.clear();
-        self.beyond = 0;
-        self.returned = false;
-    }
 }
 
 #[cfg(test)]
@@ -68,7 +80,8 @@ mod tests {
     fn lines(pieces: &[&[u8]]) -> Vec<String> {
         let mut assembler = Assembler::default();
         let mut lines = Vec::new();
-        let mut take = |line: &[u8], beyond: u64| lines.push(format!("{}+{beyond}", String::from_utf8_lossy(line)));
+        let mut take =
+            |line: &[u8], beyond: u64| lines.push(format!("{}+{beyond}", String::from_utf8_lossy(line)));
         for piece in pieces {
             assembler.feed(piece, &mut take);
         }
@@ -78,7 +91,10 @@ mod tests {
 
     #[test]
     fn lines_are_whole_wherever_the_pieces_are_cut() {
-        assert_eq!(lines(&[b"on", b"e\ntw", b"o\r", b"\nthree"]), ["one+0", "two+0", "three+0"]);
+        assert_eq!(
+            lines(&[b"on", b"e\ntw", b"o\r", b"\nthree"]),
+            ["one+0", "two+0", "three+0"]
+        );
     }
 
     #[test]
@@ -94,7 +110,10 @@ mod tests {
         for _ in 0..1000 {
             assembler.feed(&piece, |_, _| panic!("no line has ended"));
         }
-        assert_eq!(assembler.unfinished().map(|(held, beyond)| (held.len(), beyond)), Some((HELD, 1_000_000 - HELD as u64)));
+        assert_eq!(
+            assembler.unfinished().map(|(held, beyond)| (held.len(), beyond)),
+            Some((HELD, 1_000_000 - HELD as u64))
+        );
         assert!(assembler.held.capacity() <= 2 * HELD);
     }
 }

@@ -15,6 +15,7 @@ use std::{
 };
 
 use assemble::Assembler;
+use memchr::{memchr_iter, memrchr_iter};
 use tokio::time::Instant;
 
 /// Longest line kept, in bytes; what follows is cut and counted.
@@ -66,7 +67,11 @@ impl fmt::Display for LogLine {
             LogSource::Noise => "[stdout] ",
             LogSource::Note => "[patchbay] ",
         };
-        write!(f, "{hour:02}:{minute:02}:{second:02}.{millis:03} {mark}{}", self.text)
+        write!(
+            f,
+            "{hour:02}:{minute:02}:{second:02}.{millis:03} {mark}{}",
+            self.text
+        )
     }
 }
 
@@ -112,7 +117,10 @@ impl Default for ServerLog {
 impl fmt::Debug for ServerLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.lock();
-        f.debug_struct("ServerLog").field("lines", &state.lines.len()).field("bytes", &state.bytes).finish()
+        f.debug_struct("ServerLog")
+            .field("lines", &state.lines.len())
+            .field("bytes", &state.bytes)
+            .finish()
     }
 }
 
@@ -125,14 +133,19 @@ impl ServerLog {
             lines: VecDeque::new(),
             bytes: 0,
             stderr: Assembler::default(),
-            budget: Budget { left: BURST, filled: Instant::now() },
+            budget: Budget {
+                left: BURST,
+                filled: Instant::now(),
+            },
             flood: VecDeque::new(),
             flood_left_out: 0,
             left_out: 0,
             noise: 0,
             revision: 0,
         };
-        Self { state: Arc::new(Mutex::new(state)) }
+        Self {
+            state: Arc::new(Mutex::new(state)),
+        }
     }
 
     /// Takes a line of stdout that is no protocol message.
@@ -153,7 +166,8 @@ impl ServerLog {
     pub(crate) fn stderr(&self, piece: &[u8]) {
         let mut state = self.lock();
         let mut assembler = std::mem::take(&mut state.stderr);
-        assembler.feed(piece, |line, beyond| state.push(LogSource::Stderr, line, beyond));
+        let newest = state.pass_over(&mut assembler, piece);
+        assembler.feed(newest, |line, beyond| state.push(LogSource::Stderr, line, beyond));
         state.stderr = assembler;
         state.revision += 1;
     }
@@ -181,7 +195,12 @@ impl ServerLog {
         lines.extend(state.flood.iter().map(|raw| state.finish(raw)));
         if let Some((bytes, beyond)) = state.stderr.unfinished() {
             let at = SystemTime::now();
-            lines.push(state.finish(&Raw { at, source: LogSource::Stderr, bytes: bytes.to_vec(), beyond }));
+            lines.push(state.finish(&Raw {
+                at,
+                source: LogSource::Stderr,
+                bytes: bytes.to_vec(),
+                beyond,
+            }));
         }
         lines.drain(..lines.len().saturating_sub(n));
         lines
@@ -220,35 +239,86 @@ impl State {
     fn push(&mut self, source: LogSource, line: &[u8], beyond: u64) {
         self.revision += 1;
         let at = SystemTime::now();
-        if !self.budget.take() {
+        if self.flooded() {
             let mut bytes = Vec::new();
             if self.flood.len() == FLOOD_TAIL {
                 // In the place of the oldest: a flood is no reason to allocate.
-                bytes = self.flood.pop_front().map(|oldest| oldest.bytes).unwrap_or_default();
+                bytes = self
+                    .flood
+                    .pop_front()
+                    .map(|oldest| oldest.bytes)
+                    .unwrap_or_default();
                 bytes.clear();
-                self.flood_left_out += 1;
-                self.left_out += 1;
+                self.leave_out(1);
             }
             bytes.extend_from_slice(line);
-            self.flood.push_back(Raw { at, source, bytes, beyond });
+            self.flood.push_back(Raw {
+                at,
+                source,
+                bytes,
+                beyond,
+            });
+            return;
+        }
+        self.end_flood();
+        self.budget.left -= 1;
+        let line = self.finish(&Raw {
+            at,
+            source,
+            bytes: line.to_vec(),
+            beyond,
+        });
+        self.keep(line);
+    }
+
+    /// Whether lines come faster than they are taken. A flood lasts until there is room for all that is kept of it.
+    fn flooded(&mut self) -> bool {
+        self.budget.fill();
+        let needed = if self.flood.is_empty() { 1 } else { FLOOD_TAIL + 2 };
+        (self.budget.left as usize) < needed
+    }
+
+    fn end_flood(&mut self) {
+        if self.flood.is_empty() {
             return;
         }
         let note = self.flood_note();
         self.flood_left_out = 0;
         note.into_iter().for_each(|note| self.keep(note));
         for raw in std::mem::take(&mut self.flood) {
+            self.budget.left -= 1;
             let line = self.finish(&raw);
             self.keep(line);
         }
-        let line = self.finish(&Raw { at, source, bytes: line.to_vec(), beyond });
-        self.keep(line);
+    }
+
+    fn leave_out(&mut self, lines: u64) {
+        self.flood_left_out += lines;
+        self.left_out += lines;
+    }
+
+    /// Passes over what a flood would push out again at once; gives the part of the piece that is to be looked at.
+    fn pass_over<'a>(&mut self, assembler: &mut Assembler, piece: &'a [u8]) -> &'a [u8] {
+        let Some(cut) = memrchr_iter(b'\n', piece)
+            .nth(FLOOD_TAIL)
+            .filter(|_| self.flooded())
+        else {
+            return piece;
+        };
+        let (old, newest) = piece.split_at(cut + 1);
+        assembler.clear();
+        self.leave_out(memchr_iter(b'\n', old).count() as u64 + self.flood.len() as u64);
+        self.flood.clear();
+        newest
     }
 
     fn keep(&mut self, line: LogLine) {
         self.bytes += line.text.len() + LINE_OVERHEAD;
         self.lines.push_back(line);
         while self.bytes > LOG_LIMIT {
-            let Some(oldest) = self.lines.pop_front() else { return };
+            let Some(oldest) = self.lines.pop_front() else {
+                return;
+            };
             self.bytes -= oldest.text.len() + LINE_OVERHEAD;
         }
     }
@@ -256,7 +326,11 @@ impl State {
     fn flood_note(&self) -> Option<LogLine> {
         let at = self.flood.front()?.at;
         let text = format!("{} lines left out: too many came at once", self.flood_left_out);
-        (self.flood_left_out > 0).then_some(LogLine { at, source: LogSource::Note, text })
+        (self.flood_left_out > 0).then_some(LogLine {
+            at,
+            source: LogSource::Note,
+            text,
+        })
     }
 
     /// Makes a line fit to be shown: valid, clean, redacted before it is cut, so that no half of a secret stays.
@@ -267,7 +341,8 @@ impl State {
         }
         let mut beyond = raw.beyond;
         if text.len() > LINE_LIMIT {
-            let end = text.floor_char_boundary(LINE_LIMIT);
+            let boundary = |&end: &usize| text.is_char_boundary(end);
+            let end = (0..=LINE_LIMIT).rev().find(boundary).unwrap_or(0);
             beyond += (text.len() - end) as u64;
             text.truncate(end);
         }
@@ -275,22 +350,28 @@ impl State {
             text.push_str(&format!(" … ({beyond} more bytes cut)"));
         }
         text.shrink_to_fit();
-        LogLine { at: raw.at, source: raw.source, text }
+        LogLine {
+            at: raw.at,
+            source: raw.source,
+            text,
+        }
     }
 }
 
 impl Budget {
-    fn take(&mut self) -> bool {
+    /// Adds what time has earned.
+    fn fill(&mut self) {
         let now = Instant::now();
         let passed = now.saturating_duration_since(self.filled);
         let earned = u32::try_from(passed.as_millis() * u128::from(PER_SECOND) / 1000).unwrap_or(BURST);
         if earned > 0 {
             self.left = self.left.saturating_add(earned).min(BURST);
-            self.filled = if earned >= BURST { now } else { self.filled + Duration::from_secs(1) * earned / PER_SECOND };
+            self.filled = if earned >= BURST {
+                now
+            } else {
+                self.filled + Duration::from_secs(1) * earned / PER_SECOND
+            };
         }
-        let granted = self.left > 0;
-        self.left = self.left.saturating_sub(1);
-        granted
     }
 }
 

@@ -186,3 +186,50 @@ pub(crate) fn server_pid(info: OwnedFd, limit: Duration) -> io::Result<u32> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::closed::Closed;
+
+    fn plan() -> Plan {
+        let closed = |path: &str, kind| Closed { path: path.into(), kind };
+        Plan {
+            writable: vec!["/home/ada/.cache".into(), "/home/ada/work".into()],
+            hidden: vec!["/run".into()],
+            shown: vec!["/run/systemd/resolve".into()],
+            closed: vec![closed("/home/ada/.ssh", Kind::Folder), closed("/home/ada/work/.env", Kind::File)],
+            cwd: "/home/ada/work".into(),
+            ..Plan::trial()
+        }
+    }
+
+    #[test]
+    fn what_is_closed_is_mounted_over_what_is_writable() {
+        let words = |plan: &Plan| arguments(plan).join(OsStr::new(" ")).into_string().unwrap();
+        let expected = "--unshare-net --ro-bind / / --dev /dev --proc /proc --remount-ro /proc --tmpfs /run \
+            --ro-bind /run/systemd/resolve /run/systemd/resolve \
+            --bind /home/ada/.cache /home/ada/.cache --bind /home/ada/work /home/ada/work \
+            --perms 0000 --tmpfs /home/ada/.ssh --remount-ro /home/ada/.ssh \
+            --ro-bind /dev/null /home/ada/work/.env --remount-ro /run --chdir /home/ada/work";
+        assert_eq!(words(&plan()), format!("{} {expected}", ALWAYS.join(" ")));
+        let open = words(&Plan { network: true, writable: vec!["/".into()], ..plan() });
+        assert!(!open.contains("--unshare-net") && open.contains("--bind / / --dev /dev"), "{open}");
+        assert_eq!(open.matches(" / /").count(), 1);
+    }
+
+    #[test]
+    fn the_pid_is_read_from_whole_answers_only() {
+        assert_eq!(init_pid(b"{\n    \"child-pid\": 4321\n}\n"), Some(4321));
+        assert_eq!(init_pid(b"{\"child-pid\":7,\"net-namespace\": 5}"), Some(7));
+        for part in [
+            "",
+            "{\n    \"child-p",
+            "{ \"child-pid\": 43",
+            "{ \"child-pid\": x }",
+            "{ \"child-pid\": 99999999999 }",
+        ] {
+            assert_eq!(init_pid(part.as_bytes()), None, "{part}");
+        }
+    }
+}

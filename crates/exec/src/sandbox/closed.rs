@@ -44,12 +44,18 @@ pub(crate) struct Entry {
     pub identity: (u64, u64),
 }
 
+/// Blocked entries that can be held in one start; each costs a mount, and bubblewrap takes so many arguments.
+pub(crate) const MOST: usize = 1500;
+
 /// What one look found.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
     pub entries: Vec<Entry>,
     /// The first folder that was not looked through.
     pub stopped_at: Option<PathBuf>,
+    /// Whether there is more than can be held. A server that made thousands of blocked names must not thereby open
+    /// those that were there.
+    pub too_many: bool,
 }
 
 /// Finds what the policy blocks.
@@ -76,16 +82,17 @@ pub(crate) fn look(policy: &Policy) -> Look {
     });
     let mut entries: Vec<Entry> = by_path.chain(by_name).collect();
     entries.extend(other_names(policy, &entries, &mut walk));
-    Look { entries, stopped_at: walk.stopped_at }
+    Look { too_many: entries.len() > MOST, entries, stopped_at: walk.stopped_at }
 }
 
 /// The doors that exist, and every socket that somebody listens on outside the project's own folders.
 pub(crate) fn doors(policy: &Policy) -> Vec<Closed> {
     let fixed = policy.host.doors.iter().filter_map(|door| entry(door, None)).map(|entry| entry.closed);
-    let listening = fs::read_to_string("/proc/net/unix").unwrap_or_default();
-    let own = |path: &Path| policy.workspace.iter().chain(&policy.extra).any(|root| path.starts_with(root));
-    let sockets = listening_paths(&listening).filter(|path| !own(path)).filter_map(|path| entry(&path, None));
-    fixed.chain(sockets.map(|entry| entry.closed).filter(|closed| closed.kind == Kind::Socket)).collect()
+    let listening = fs::read_to_string(&policy.host.socket_table).unwrap_or_default();
+    let sockets =
+        listening_paths(&listening).filter(|path| !policy.is_own(path)).filter_map(|path| entry(&path, None));
+    let sockets = sockets.map(|entry| entry.closed).filter(|closed| closed.kind == Kind::Socket);
+    fixed.chain(sockets.take(MOST)).collect()
 }
 
 /// The paths in the kernel's table of Unix sockets that accept connections.
@@ -183,5 +190,47 @@ impl Held {
             }
         }
         new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+    use crate::sandbox::{Host, Inputs, Mode};
+
+    #[test]
+    fn every_socket_that_somebody_listens_on_is_a_door_but_the_projects_own() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let work = root.join("work");
+        fs::create_dir(&work).unwrap();
+        let [stray, own] = [root.join("stray.sock"), work.join("own.sock")];
+        let _listeners = [&stray, &own].map(|path| UnixListener::bind(path).unwrap());
+        let inputs = Inputs {
+            mode: Mode::Auto,
+            workspace: Some(work.clone()),
+            cwd: work,
+            patchbay_home: root.join("home"),
+            writable_paths: Vec::new(),
+            blocked_paths: Vec::new(),
+            allow_network: true,
+            host: Host::new(|_| None),
+        };
+        let doors = doors(&Policy::new("s", inputs).unwrap());
+        assert!(doors.contains(&Closed { path: stray, kind: Kind::Socket }), "{doors:?}");
+        assert!(doors.iter().all(|door| door.path != own), "{doors:?}");
+    }
+
+    #[test]
+    fn only_listening_path_sockets_are_read_from_the_kernels_table() {
+        let table = "Num       RefCount Protocol Flags    Type St Inode Path\n\
+            0000: 00000002 00000000 00010000 0001 01 37653 /run/user/7/bus\n\
+            0000: 00000003 00000000 00000000 0001 03 37654 /run/user/7/bus\n\
+            0000: 00000002 00000000 00010000 0001 01 37655 @/tmp/.X11-unix/X0\n\
+            0000: 00000002 00000000 00010000 0001 01 37656\n\
+            broken\n";
+        assert_eq!(listening_paths(table).collect::<Vec<_>>(), [Path::new("/run/user/7/bus")]);
     }
 }

@@ -106,8 +106,16 @@ pub fn explain(policy: &Policy, stderr_tail: &[String]) -> Option<Denial> {
     lines().find_map(|line| {
         let failure = fails(line)?;
         let of_path = paths(line, policy).into_iter().find_map(|path| path.denied(policy, failure));
-        of_path.or_else(|| denied_network(policy, failure, line, lines))
+        of_path.or_else(|| denied_network(policy, failure, line, lines)).or_else(|| own_failure(line))
     })
+}
+
+/// The sandbox could not be built for this server.
+fn own_failure(line: &str) -> Option<Denial> {
+    let what = line.strip_prefix("bwrap: ")?;
+    let hint =
+        "bubblewrap could not start this server. If that stays so, set `sandbox = false` in its entry.";
+    Some(Denial { target: what.into(), setting: SANDBOX, hint: hint.into() })
 }
 
 fn fails(line: &str) -> Option<Failure> {
@@ -123,7 +131,8 @@ fn cut(line: &str) -> &str {
 fn denied_path(policy: &Policy, failure: Failure, path: &Path) -> Option<Denial> {
     let target = path.display().to_string();
     match (policy.verdict(path), failure) {
-        (_, Failure::Network) => None,
+        (Verdict::Writable | Verdict::ReadOnly, Failure::Network) => other_socket(policy, path),
+        (Verdict::Blocked(_), Failure::Network) => None,
         (Verdict::Blocked(entry), Failure::Denied | Failure::ReadOnly) => Some(Denial {
             hint: format!(
                 "`{}` is blocked for every server in a sandbox. If this one needs it, take it out of {BLOCKED}, or set \
@@ -148,6 +157,23 @@ fn denied_path(policy: &Policy, failure: Failure, path: &Path) -> Option<Denial>
         (Verdict::Writable, Failure::Denied) => crowded(policy, path),
         (Verdict::ReadOnly | Verdict::Writable | Verdict::Blocked(_), _) => None,
     }
+}
+
+/// A socket of another program, that the sandbox shuts or shows as something else.
+fn other_socket(policy: &Policy, path: &Path) -> Option<Denial> {
+    #[cfg(unix)]
+    let is_socket = super::plan::kind(path) == Some(super::closed::Kind::Socket);
+    #[cfg(not(unix))]
+    let is_socket = false;
+    let folder = path.parent()?.display();
+    (is_socket && !policy.is_own(path)).then(|| Denial {
+        target: path.display().to_string(),
+        setting: WRITABLE,
+        hint: format!(
+            "Sockets of other programs are closed to servers in a sandbox. To open this one, add \"{folder}\" to \
+             {WRITABLE} (with bubblewrap), or set `sandbox = false` in the server's entry."
+        ),
+    })
 }
 
 /// Where Landlock holds a blocked name in a writable folder, nothing new can be made beside it.
@@ -257,4 +283,99 @@ fn paths(line: &str, policy: &Policy) -> Vec<Mention> {
     }
     line.rsplit([' ', '\t', '(', '=', '\'', '"']).for_each(|word| add(word, None));
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::{Host, Inputs, Mode};
+
+    fn policy(allow_network: bool) -> Policy {
+        let inputs = Inputs {
+            mode: Mode::Auto,
+            workspace: Some("/nowhere/ada/work".into()),
+            cwd: "/nowhere/ada/work".into(),
+            patchbay_home: "/nowhere/ada/.config/patchbay".into(),
+            writable_paths: Vec::new(),
+            blocked_paths: vec![".env*".into(), "~/.ssh".into()],
+            allow_network,
+            host: Host::new(|name| (name == "HOME").then(|| "/nowhere/ada".into())),
+        };
+        Policy::new("s", inputs).unwrap()
+    }
+
+    fn told(allow_network: bool, tail: &[&str]) -> Option<(String, &'static str)> {
+        let tail: Vec<String> = tail.iter().map(|line| (*line).into()).collect();
+        explain(&policy(allow_network), &tail).map(|denial| (denial.target, denial.setting))
+    }
+
+    #[test]
+    fn the_path_is_found_in_the_words_of_shells_node_python_and_rust() {
+        let key = "/nowhere/ada/.ssh/id";
+        for line in [
+            "cat: /nowhere/ada/.ssh/id: Permission denied",
+            "sh: 1: cannot open /nowhere/ada/.ssh/id: Permission denied",
+            "Error: EACCES: permission denied, open '/nowhere/ada/.ssh/id'",
+            "PermissionError: [Errno 13] Permission denied: '/nowhere/ada/.ssh/id'",
+            "thread 'main' panicked: \"/nowhere/ada/.ssh/id\": Permission denied (os error 13)",
+            "open ~/.ssh/id: permission denied",
+            "failed path=/nowhere/ada/work/../.ssh/id error=EACCES",
+        ] {
+            assert_eq!(told(true, &["first", line, "last"]), Some((key.into(), BLOCKED)), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_host_is_found_only_when_the_network_is_denied() {
+        for (line, host) in [
+            ("Error: getaddrinfo EAI_AGAIN registry.npmjs.org", "registry.npmjs.org"),
+            ("Error: connect ECONNREFUSED 10.0.0.1:443", "10.0.0.1:443"),
+            ("curl: (6) Could not resolve host: example.test", "example.test"),
+            ("error sending request for url (https://u:p@pypi.test/simple): dns error", "pypi.test"),
+            ("OSError: [Errno 101] Network is unreachable", "the network"),
+        ] {
+            assert_eq!(told(false, &[line]), Some((host.into(), NETWORK)), "{line}");
+            assert_eq!(told(true, &[line]), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_the_sandbox_did_not_deny_is_not_blamed_on_it() {
+        for line in [
+            "listening",
+            "Error: ENOENT: no such file or directory, open '/nowhere/ada/work/x.json'",
+            "Permission denied (publickey).",
+            "TypeError: cannot read /nowhere/ada/.ssh/id",
+        ] {
+            assert_eq!(told(true, &[line]), None, "{line}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_socket_of_another_program_is_told_from_one_that_is_not_there() {
+        let root = tempfile::tempdir().unwrap();
+        let socket = root.path().join("database.sock");
+        let line = format!("Error: connect ECONNREFUSED {}", socket.display());
+        assert_eq!(told(true, &[&line]), None);
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        assert_eq!(told(true, &[&line]), Some((socket.display().to_string(), WRITABLE)));
+    }
+
+    #[test]
+    fn doors_and_the_sandboxs_own_failure_lead_to_the_servers_own_switch() {
+        let socket = ("/run/docker.sock".to_owned(), SANDBOX);
+        assert_eq!(told(true, &["connect ENOENT /run/docker.sock"]), Some(socket));
+        let own = "setting up uid map: Permission denied".to_owned();
+        assert_eq!(told(true, &["bwrap: setting up uid map: Permission denied"]), Some((own, SANDBOX)));
+    }
+
+    #[test]
+    fn hostile_output_is_looked_at_within_bounds() {
+        let long = format!("{}'/nowhere/ada/.ssh/id' EACCES", "é".repeat(LINE));
+        assert_eq!(told(true, &[&long]), None);
+        let mut many = vec!["cat: /nowhere/ada/.ssh/id: Permission denied"];
+        many.extend(std::iter::repeat_n("x", LINES));
+        assert_eq!(told(true, &many), None);
+    }
 }

@@ -20,6 +20,8 @@ pub struct Host {
     pub caches: Vec<PathBuf>,
     /// Sockets and folders that are shut in every sandbox.
     pub doors: Vec<PathBuf>,
+    /// Where the kernel lists Unix sockets: what somebody listens on outside the project's own folders is shut too.
+    pub socket_table: PathBuf,
 }
 
 /// Variables that lead to a door; servers in a sandbox do not get them. Without `DISPLAY`, browsers run headless
@@ -105,7 +107,7 @@ impl Host {
             addresses.filter_map(|address| address.into_string().ok()).flat_map(|address| sockets(&address)),
         );
         doors.retain(|door| !home.starts_with(door));
-        Self { home, temp, caches, doors }
+        Self { home, temp, caches, doors, socket_table: "/proc/net/unix".into() }
     }
 
     /// The host of this process.
@@ -126,4 +128,42 @@ fn sockets(address: &str) -> Vec<PathBuf> {
         Some(lexical(Path::new(path))).filter(|path| path.is_absolute() && path.parent().is_some())
     };
     address.split(';').filter_map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(variables: &[(&str, &str)]) -> Host {
+        Host::new(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()))
+    }
+
+    #[test]
+    fn addresses_of_the_session_become_doors() {
+        let host = host(&[
+            ("HOME", "/home/ada"),
+            (
+                "DBUS_SESSION_BUS_ADDRESS",
+                "unix:path=/run/user/7/bus,guid=1;unix:abstract=/tmp/x;unix:path=/a/../b",
+            ),
+            ("DOCKER_HOST", "unix:///home/ada/engine.sock"),
+            ("CONTAINER_HOST", "tcp://1.2.3.4:5"),
+        ]);
+        for door in ["/run/user/7/bus", "/b", "/home/ada/engine.sock"] {
+            assert!(host.doors.contains(&door.into()), "{door} is missing in {:?}", host.doors);
+        }
+        assert!(host.doors.iter().all(|door| door.is_absolute() && door.parent().is_some()));
+    }
+
+    #[test]
+    fn a_cache_or_temp_folder_that_holds_the_home_is_not_made_writable() {
+        let host = host(&[
+            ("HOME", "/home/ada"),
+            ("TMPDIR", "/home"),
+            ("XDG_CACHE_HOME", "/"),
+            ("UV_CACHE_DIR", "x"),
+        ]);
+        assert_eq!(host.temp, [Path::new("/tmp"), Path::new("/var/tmp")]);
+        assert!(host.caches.iter().all(|cache| cache.starts_with("/home/ada/")), "{:?}", host.caches);
+    }
 }

@@ -50,6 +50,9 @@ impl Plan {
         let hidden = hidden();
         let shown = shown(&hidden);
         let look = closed::look(policy);
+        if look.too_many {
+            return Err(format!("more than {} blocked files are in its folders", closed::MOST));
+        }
         if let Some(folder) = &look.stopped_at {
             gaps.push(format!(
                 "blocked names below `{}`: there is too much to look through",
@@ -140,21 +143,27 @@ fn hidden() -> Vec<PathBuf> {
     Host::HIDDEN.iter().filter(real).map(PathBuf::from).collect()
 }
 
-/// What is shown of them: besides the fixed places the file that names the resolvers, which often lives there.
+/// What is shown of them: besides the fixed places the folder of the file that names the resolvers, which often lives
+/// there; the folder and not the file, because the file is replaced when the network changes.
 fn shown(hidden: &[PathBuf]) -> Vec<PathBuf> {
     let resolvers = fs::canonicalize("/etc/resolv.conf").ok();
+    let resolvers = resolvers.map(|file| match file.parent() {
+        Some(folder) if !hidden.iter().any(|hidden| hidden == folder) => folder.to_path_buf(),
+        _ => file,
+    });
     let fixed = Host::SHOWN.iter().map(PathBuf::from).filter(|path| path.exists());
     let within = |path: &PathBuf| hidden.iter().any(|folder| path.starts_with(folder));
     fixed.chain(resolvers).filter(within).collect()
 }
 
-/// Leaves out what lies below a closed folder; in the order of paths a folder stands before what it holds.
+/// Leaves out what lies below a closed folder: in the order of paths it follows its folder at once.
 fn topmost(closed: BTreeSet<Closed>) -> Vec<Closed> {
     let mut top: Vec<Closed> = Vec::with_capacity(closed.len());
     for entry in closed {
-        let covered =
-            top.iter().any(|other| other.kind == Kind::Folder && entry.path.starts_with(&other.path));
-        if !covered && top.last().is_none_or(|last| last.path != entry.path) {
+        let covers = |last: &Closed| {
+            last.path == entry.path || last.kind == Kind::Folder && entry.path.starts_with(&last.path)
+        };
+        if !top.last().is_some_and(covers) {
             top.push(entry);
         }
     }

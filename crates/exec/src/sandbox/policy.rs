@@ -141,6 +141,11 @@ impl Policy {
         self.workspace.iter().chain(cwd).chain(&self.extra).map(PathBuf::as_path)
     }
 
+    /// Whether a path lies in the workspace or a writable path of the settings: sockets there belong to the project.
+    pub(crate) fn is_own(&self, path: &Path) -> bool {
+        self.workspace.iter().chain(&self.extra).any(|root| path.starts_with(root))
+    }
+
     /// Every folder (or file) that may be written, as asked: the workspace first, then writable paths, temp
     /// folders and caches.
     pub(crate) fn writable(&self) -> impl Iterator<Item = &Path> {
@@ -264,4 +269,89 @@ pub(crate) fn lexical(path: &Path) -> PathBuf {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn inputs(blocked: &[&str], writable: &[&str]) -> Inputs {
+        let variables =
+            [("HOME", "/home/ada"), ("TMPDIR", "/scratch"), ("SSH_AUTH_SOCK", "/tmp/ssh-1/agent.2")];
+        let host =
+            Host::new(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()));
+        Inputs {
+            mode: Mode::Auto,
+            workspace: Some("/home/ada/work".into()),
+            cwd: "/home/ada/work/sub".into(),
+            patchbay_home: "/home/ada/.config/patchbay".into(),
+            writable_paths: writable.iter().map(|text| (*text).into()).collect(),
+            blocked_paths: blocked.iter().map(|text| (*text).into()).collect(),
+            allow_network: true,
+            host,
+        }
+    }
+
+    fn told(policy: &Policy, path: &str) -> String {
+        match policy.verdict(Path::new(path)) {
+            Verdict::Blocked(entry) => format!("blocked by {}", entry.text),
+            other => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn every_path_has_a_verdict_and_what_is_blocked_wins() {
+        let blocked = [".env*", "~/.ssh", "conf/*.secret", "keys", "/srv/vault/"];
+        let policy = Policy::new("s", inputs(&blocked, &["/srv", "../shared", "~/.tool"])).unwrap();
+        let cases = [
+            ("/home/ada/work/src/main.rs", "Writable"),
+            ("/home/ada/work/.env", "blocked by .env*"),
+            ("/home/ada/work/a/b/.env.local/inner", "blocked by .env*"),
+            ("/home/ada/.env", "blocked by .env*"),
+            ("/home/ada/other/.env", "ReadOnly"),
+            ("/home/ada/work/keys/k", "blocked by keys"),
+            ("/home/ada/work/conf/a.secret", "blocked by conf/*.secret"),
+            ("/home/ada/work/conf/sub/a.secret", "Writable"),
+            ("/home/ada/.ssh/id", "blocked by ~/.ssh"),
+            ("/home/ada/.sshd", "ReadOnly"),
+            ("/home/ada/.config/patchbay/token", "blocked by Patchbay's own home"),
+            ("/srv/data", "Writable"),
+            ("/srv/.env", "blocked by .env*"),
+            ("/srv/vault/x", "blocked by /srv/vault/"),
+            ("/home/ada/shared/x", "Writable"),
+            ("/home/ada/.tool/x", "Writable"),
+            ("/home/ada/.cache/x", "Writable"),
+            ("/home/ada/.npm/x", "Writable"),
+            ("/scratch/x", "Writable"),
+            ("/tmp/x", "Writable"),
+            ("/tmp/ssh-1/agent.2", "Shut"),
+            ("/run/docker.sock", "Shut"),
+            ("/home/ada/.local/share/keyrings/login", "Shut"),
+            ("/etc/hosts", "ReadOnly"),
+        ];
+        for (path, expected) in cases {
+            assert_eq!(told(&policy, path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn an_entry_that_cannot_be_understood_is_named() {
+        for (blocked, writable, key) in [
+            (["[a"].as_slice(), [].as_slice(), "`[sandbox] blocked_paths`, entry `[a`, is no pattern"),
+            (&[""], &[], "`[sandbox] blocked_paths`, entry ``, is empty"),
+            (&["a\0b"], &[], r"`[sandbox] blocked_paths`, entry `a\0b`, holds a NUL"),
+            (&[], &["~bob/x"], "`[sandbox] writable_paths`, entry `~bob/x`, names another user's home"),
+        ] {
+            let error = Policy::new("files", inputs(blocked, writable)).unwrap_err().to_string();
+            assert!(error.contains(key), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_server_whose_folders_are_blocked_is_refused() {
+        for entry in ["~", "/", "/home/ada/wor?", "~/work"] {
+            let error = Policy::new("files", inputs(&[entry], &[])).unwrap_err().to_string();
+            assert!(error.contains(&format!("lies in a blocked path (`{entry}`)")), "{error}");
+        }
+    }
 }

@@ -1,12 +1,13 @@
 //! Which back end works here: each is really run once, around `true`, and the answer is kept.
 
-use std::{fmt, io, sync::OnceLock};
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+use std::io;
+use std::{fmt, sync::OnceLock};
 
 use patchbay_api::SandboxState;
 
 #[cfg(any(target_os = "linux", target_os = "macos"))]
-use super::trial;
-use super::{Confined, Resolved, plan::Plan};
+use super::{Confined, Resolved, plan::Plan, trial};
 
 #[cfg(target_os = "macos")]
 use super::seatbelt;
@@ -58,7 +59,7 @@ pub(crate) enum Working {
 
 impl Working {
     fn backend(&self) -> Backend {
-        match self {
+        match *self {
             #[cfg(target_os = "linux")]
             Self::Bubblewrap(_) => Backend::Bubblewrap,
             #[cfg(target_os = "linux")]
@@ -69,6 +70,7 @@ impl Working {
     }
 
     /// Puts a command into this back end.
+    #[cfg(any(target_os = "linux", target_os = "macos"))]
     pub(crate) fn confine(&self, plan: &Plan, command: Resolved) -> io::Result<Confined> {
         match self {
             #[cfg(target_os = "linux")]
@@ -149,7 +151,7 @@ impl Probe {
 fn attempt(backend: Backend) -> Result<Working, String> {
     let working = match backend {
         Backend::Bubblewrap => {
-            let program = trial::on_path("bwrap").ok_or("it is not installed (no `bwrap` on PATH)")?;
+            let program = trial::program("bwrap").ok_or("it is not installed")?;
             let version = trial::output(&program, "--version")?;
             Working::Bubblewrap(Bubblewrap { program, version })
         }

@@ -2,9 +2,7 @@
 //! Landlock can: kinds of sockets, the kernel's keyrings, new user namespaces, typing into a terminal, and calls
 //! that no server needs and that have broken sandboxes before. Node and Python run under it.
 
-use libc::{
-    BPF_ABS, BPF_ALU, BPF_AND, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter,
-};
+use libc::{BPF_ABS, BPF_ALU, BPF_AND, BPF_JEQ, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, sock_filter};
 
 /// What of the network a server may open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +79,7 @@ pub(crate) fn filter(sockets: Sockets) -> Vec<sock_filter> {
     #[cfg(target_arch = "x86_64")]
     {
         // Numbers from here on are the same calls under another name (x32).
-        code.push(jump(BPF_JGE, 0x4000_0000, 0, 1));
+        code.push(jump(libc::BPF_JGE, 0x4000_0000, 0, 1));
         code.push(refuse(libc::EPERM));
     }
     for (calls, errno) in [(REFUSED, libc::EPERM), (UNKNOWN, libc::ENOSYS)] {
@@ -192,4 +190,113 @@ pub(crate) fn bytes(filter: &[sock_filter]) -> Vec<u8> {
         bytes
     };
     filter.iter().flat_map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs the program as the kernel would, over one call.
+    fn verdict(filter: &[sock_filter], arch: u32, call: libc::c_long, arguments: [u64; 6]) -> u32 {
+        let mut frame = Vec::new();
+        frame.extend(u32::try_from(call).unwrap().to_ne_bytes());
+        frame.extend(arch.to_ne_bytes());
+        frame.extend(0_u64.to_ne_bytes());
+        arguments.iter().for_each(|argument| frame.extend(argument.to_ne_bytes()));
+        let (mut at, mut register) = (0_usize, 0_u32);
+        loop {
+            let step = filter[at];
+            let code = u32::from(step.code);
+            at += 1;
+            match code {
+                code if code == BPF_LD | BPF_W | BPF_ABS => {
+                    let offset = usize::try_from(step.k).unwrap();
+                    register = u32::from_ne_bytes(frame[offset..offset + 4].try_into().unwrap());
+                }
+                code if code == BPF_ALU | BPF_AND | BPF_K => register &= step.k,
+                code if code == BPF_RET | BPF_K => return step.k,
+                _ => {
+                    let holds = if code == BPF_JMP | libc::BPF_JGE | BPF_K {
+                        register >= step.k
+                    } else {
+                        register == step.k
+                    };
+                    at += usize::from(if holds { step.jt } else { step.jf });
+                }
+            }
+        }
+    }
+
+    const ALLOWED: u32 = libc::SECCOMP_RET_ALLOW;
+
+    fn of(sockets: Sockets, call: libc::c_long, first: [i64; 2]) -> u32 {
+        let [one, two] = first.map(i64::cast_unsigned);
+        verdict(&filter(sockets), ARCH, call, [one, two, 0, 0, 0, 0])
+    }
+
+    fn errno(code: libc::c_int) -> u32 {
+        libc::SECCOMP_RET_ERRNO | code.unsigned_abs()
+    }
+
+    #[test]
+    fn families_follow_the_choice() {
+        let socket = |internet, unix, family: libc::c_int| {
+            of(Sockets { internet, unix }, libc::SYS_socket, [family.into(), 1]) == ALLOWED
+        };
+        assert!(socket(true, false, libc::AF_INET) && socket(true, false, libc::AF_INET6));
+        assert!(!socket(false, true, libc::AF_INET) && !socket(false, true, libc::AF_INET6));
+        assert!(socket(false, true, libc::AF_UNIX) && !socket(true, false, libc::AF_UNIX));
+        assert!(socket(false, false, libc::AF_NETLINK));
+        assert!(!socket(true, true, libc::AF_VSOCK) && !socket(true, true, libc::AF_ALG));
+    }
+
+    #[test]
+    fn flags_and_upper_halves_hide_nothing() {
+        let none = Sockets { internet: false, unix: false };
+        let dgram = i64::from(libc::SOCK_DGRAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
+        assert_eq!(of(none, libc::SYS_socketpair, [1, dgram]), errno(libc::EACCES));
+        assert_eq!(of(none, libc::SYS_socketpair, [1, i64::from(libc::SOCK_STREAM)]), ALLOWED);
+        // The kernel takes the lower half of a family and of a request.
+        assert_eq!(
+            of(none, libc::SYS_socket, [(1 << 32) | i64::from(libc::AF_INET), 1]),
+            errno(libc::EACCES)
+        );
+        assert_eq!(of(none, libc::SYS_ioctl, [0, (1 << 32) | i64::from(TIOCSTI)]), errno(libc::EPERM));
+        assert_eq!(of(none, libc::SYS_ioctl, [0, 0x5413]), ALLOWED);
+    }
+
+    #[test]
+    fn calls_fall_through_to_their_own_verdict() {
+        let all = Sockets { internet: true, unix: true };
+        for call in REFUSED {
+            assert_eq!(of(all, *call, [0, 0]), errno(libc::EPERM), "{call}");
+        }
+        for call in UNKNOWN {
+            assert_eq!(of(all, *call, [0, 0]), errno(libc::ENOSYS), "{call}");
+        }
+        for call in
+            [libc::SYS_read, libc::SYS_execve, libc::SYS_ptrace, libc::SYS_connect, libc::SYS_exit_group]
+        {
+            assert_eq!(of(all, call, [0, 0]), ALLOWED, "{call}");
+        }
+        for call in [libc::SYS_clone, libc::SYS_unshare] {
+            assert_eq!(of(all, call, [i64::from(NEW_USER_NAMESPACE | 0x11), 0]), errno(libc::EPERM));
+            assert_eq!(of(all, call, [0x11, 0]), ALLOWED);
+        }
+    }
+
+    #[test]
+    fn calls_of_another_machine_are_refused() {
+        let filter = filter(Sockets { internet: true, unix: true });
+        assert_eq!(verdict(&filter, 0x4000_0003, libc::SYS_read, [0; 6]), errno(libc::EPERM));
+    }
+
+    #[test]
+    fn the_bytes_are_those_of_the_kernels_structure() {
+        let step = sock_filter { code: 0x0102, jt: 3, jf: 4, k: 0x0506_0708 };
+        let mut expected = 0x0102_u16.to_ne_bytes().to_vec();
+        expected.extend([3, 4]);
+        expected.extend(0x0506_0708_u32.to_ne_bytes());
+        assert_eq!(bytes(&[step]), expected);
+    }
 }

@@ -2,7 +2,10 @@
 
 use std::{
     io::{self, PipeReader, Read},
-    os::{fd::AsFd, unix::process::CommandExt},
+    os::{
+        fd::AsFd,
+        unix::{fs::PermissionsExt, process::CommandExt},
+    },
     path::{Path, PathBuf},
     process::{Command, Stdio},
     time::Duration,
@@ -26,7 +29,7 @@ pub(super) fn output(program: &Path, argument: &str) -> Result<String, String> {
 
 /// Runs `true` in a back end.
 pub(super) fn run(working: &Working) -> Result<(), String> {
-    let program = on_path("true").ok_or("there is no program `true` to try it with")?;
+    let program = program("true").ok_or("there is no program `true` to try it with")?;
     let trial =
         Resolved { server: "trial".into(), program, args: Vec::new(), env: Vec::new(), cwd: "/".into() };
     let confined = working.confine(&Plan::trial(), trial).map_err(|error| error.to_string())?;
@@ -97,13 +100,23 @@ fn read_all(output: &mut PipeReader, text: &mut Vec<u8>) -> io::Result<bool> {
     }
 }
 
-/// A program in the owner's own PATH.
-pub(super) fn on_path(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/local/bin:/usr/bin:/bin".into());
-    std::env::split_paths(&path).filter(|folder| folder.is_absolute()).map(|folder| folder.join(name)).find(
-        |program| {
-            use std::os::unix::fs::PermissionsExt;
-            program.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
-        },
-    )
+/// Folders of programs that no server can write, whoever runs it. PATH is not asked: a server could put a false
+/// bubblewrap into one of its folders.
+const SYSTEM_FOLDERS: &[&str] = &[
+    "/usr/bin",
+    "/bin",
+    "/usr/local/bin",
+    "/run/wrappers/bin",
+    "/run/current-system/sw/bin",
+    "/nix/var/nix/profiles/default/bin",
+    "/home/linuxbrew/.linuxbrew/bin",
+];
+
+/// A program of the system.
+pub(super) fn program(name: &str) -> Option<PathBuf> {
+    let runs = |program: &PathBuf| {
+        let found = program.metadata();
+        found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+    };
+    SYSTEM_FOLDERS.iter().map(|folder| Path::new(folder).join(name)).find(runs)
 }

@@ -7,11 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-/// Entries looked at for one start, over all folders. A walk of this size takes about a quarter of a second.
-pub(crate) const MAX_ENTRIES: usize = 200_000;
-
-/// Matches kept for one start; each costs a mount.
-pub(crate) const MAX_FOUND: usize = 500;
+/// Entries looked at for one start, over all folders.
+const MAX_ENTRIES: usize = 1_000_000;
 
 /// Folders of fetched packages and of version control, which are not looked through for blocked names: they hold
 /// public certificates (`cacert.pem`) that programs need, and no secrets of the user.
@@ -60,7 +57,7 @@ impl Walk {
                 continue;
             };
             for entry in entries.filter_map(Result::ok) {
-                if self.left == 0 || self.found.len() >= MAX_FOUND {
+                if self.left == 0 {
                     self.stopped_at.get_or_insert(folder);
                     return;
                 }
@@ -81,4 +78,24 @@ impl Walk {
 /// Whether a folder is passed over when names are looked for.
 pub(crate) fn passed_over(entry: &DirEntry) -> bool {
     PASSED_OVER.iter().any(|name| entry.file_name() == *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walk_stops_at_its_budget_and_says_where() {
+        let root = tempfile::tempdir().unwrap();
+        for folder in ["a/deep", "b/deep"] {
+            fs::create_dir_all(root.path().join(folder)).unwrap();
+        }
+        let mut walk = Walk::with_budget(3);
+        walk.below(root.path(), usize::MAX, &mut |entry| entry.file_name() == "deep", &|_| false);
+        assert_eq!(walk.found.len(), 1);
+        assert_eq!(walk.stopped_at.unwrap().parent(), Some(root.path()));
+        let mut walk = Walk::with_budget(4);
+        walk.below(root.path(), usize::MAX, &mut |entry| entry.file_name() == "deep", &|_| false);
+        assert_eq!((walk.found.len(), walk.stopped_at), (2, None));
+    }
 }

@@ -21,6 +21,15 @@ use crate::{
     sandbox::Resolved,
 };
 
+/// What the login shell said.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ShellPath {
+    /// Its PATH; `None` where it could not be read.
+    pub path: Option<OsString>,
+    /// What went wrong, in words.
+    pub note: Option<String>,
+}
+
 /// Why a command could not be resolved.
 pub(crate) enum Miss {
     /// It, or the interpreter of its script, is in none of the folders: more folders may help.
@@ -34,6 +43,7 @@ pub(crate) enum Candidate {
     /// Nothing there.
     Absent,
     /// It is there and cannot be run, and why.
+    #[cfg_attr(windows, expect(dead_code, reason = "there every file can be tried"))]
     Unusable(String),
     /// It can be run: with this program, and these arguments before the configured ones.
     Usable(PathBuf, Vec<OsString>),
@@ -47,40 +57,57 @@ pub(crate) fn resolve(
 ) -> Result<Resolved, Miss> {
     environment::check_texts(launch).map_err(Miss::Final)?;
     let env = environment::build(owner, path, launch).map_err(Miss::Final)?;
-    check_cwd(launch).map_err(Miss::Final)?;
+    let cwd = check_cwd(launch).map_err(Miss::Final)?;
     // The server's own PATH first; what it lacks may still be found where the owner looks.
     let own = environment::get(&env, PATH);
     let others = path.or_else(|| environment::get(owner, PATH));
     let mut folders = path::folders(own.unwrap_or_default());
     folders.extend(path::folders(others.unwrap_or_default()));
     path::unique(&mut folders);
-    let (program, before) = find(launch, &folders, &env)?;
-    check_interpreter(launch, &program, own.unwrap_or_default())?;
-    let args = before.into_iter().chain(launch.args.iter().map(OsString::from)).collect();
-    Ok(Resolved { server: launch.server.clone(), program, args, env, cwd: launch.cwd.clone() })
+    let (program, before) = find(launch, &cwd, &folders, &env)?;
+    check_interpreter(launch, &program, &cwd, own.unwrap_or_default())?;
+    let args = before
+        .into_iter()
+        .chain(launch.args.iter().map(OsString::from))
+        .collect();
+    Ok(Resolved {
+        server: launch.server.clone(),
+        program,
+        args,
+        env,
+        cwd,
+    })
 }
 
-fn check_cwd(launch: &Launch) -> Result<(), ExecError> {
-    let failed = |source| ExecError::Cwd { server: launch.server.clone(), path: launch.cwd.clone(), source };
-    match std::fs::metadata(&launch.cwd) {
-        Ok(metadata) if metadata.is_dir() => Ok(()),
-        Ok(_) => Err(failed(std::io::ErrorKind::NotADirectory.into())),
-        Err(error) => Err(failed(error)),
+/// The server's folder, as an absolute path that stays right when the process has changed into it.
+fn check_cwd(launch: &Launch) -> Result<PathBuf, ExecError> {
+    let failed = |source| ExecError::Cwd {
+        server: launch.server.clone(),
+        path: launch.cwd.clone(),
+        source,
+    };
+    let cwd = std::path::absolute(&launch.cwd).map_err(failed)?;
+    if std::fs::metadata(&cwd).map_err(failed)?.is_dir() {
+        Ok(cwd)
+    } else {
+        Err(failed(std::io::ErrorKind::NotADirectory.into()))
     }
 }
 
 fn find(
     launch: &Launch,
+    cwd: &Path,
     folders: &[PathBuf],
     env: &[(OsString, OsString)],
 ) -> Result<(PathBuf, Vec<OsString>), Miss> {
     let command = Path::new(&launch.program);
-    let places = if command.components().nth(1).is_some() || launch.program.ends_with(std::path::MAIN_SEPARATOR) {
-        // A path, not a name; a relative one starts from the server's folder.
-        vec![launch.cwd.join(command)]
-    } else {
-        folders.iter().map(|folder| folder.join(command)).collect()
-    };
+    let places =
+        if command.components().nth(1).is_some() || launch.program.ends_with(std::path::MAIN_SEPARATOR) {
+            // A path, not a name; a relative one starts from the server's folder.
+            vec![cwd.join(command)]
+        } else {
+            folders.iter().map(|folder| folder.join(command)).collect()
+        };
     let mut unusable = None;
     for place in &places {
         match look(place, env) {
@@ -90,11 +117,24 @@ fn find(
         }
     }
     if let Some((path, reason)) = unusable {
-        return Err(Miss::Final(ExecError::NotExecutable { server: launch.server.clone(), path, reason }));
+        return Err(Miss::Final(ExecError::NotExecutable {
+            server: launch.server.clone(),
+            path,
+            reason,
+        }));
     }
-    let searched = places.iter().filter_map(|place| place.parent()).map(Path::to_owned).collect();
+    let searched = places
+        .iter()
+        .filter_map(|place| place.parent())
+        .map(Path::to_owned)
+        .collect();
     let (server, command) = (launch.server.clone(), launch.program.clone());
-    Err(Miss::NotFound(ExecError::NotFound { server, command, searched, note: None }))
+    Err(Miss::NotFound(ExecError::NotFound {
+        server,
+        command,
+        searched,
+        note: None,
+    }))
 }
 
 #[cfg(unix)]
@@ -108,9 +148,9 @@ fn look(place: &Path, env: &[(OsString, OsString)]) -> Candidate {
 }
 
 /// A script whose interpreter is missing would fail with words that name neither.
-fn check_interpreter(launch: &Launch, program: &Path, path: &OsStr) -> Result<(), Miss> {
+fn check_interpreter(launch: &Launch, program: &Path, cwd: &Path, path: &OsStr) -> Result<(), Miss> {
     #[cfg(unix)]
-    if let Some(missing) = script::missing_interpreter(program, &launch.cwd, path) {
+    if let Some(missing) = script::missing_interpreter(program, cwd, path) {
         let server = launch.server.clone();
         return Err(match missing {
             script::Missing::File(interpreter) => Miss::Final(ExecError::NotExecutable {
@@ -127,9 +167,10 @@ fn check_interpreter(launch: &Launch, program: &Path, path: &OsStr) -> Result<()
         });
     }
     #[cfg(windows)]
-    let _ = (launch, program, path);
+    let _ = (launch, program, cwd, path);
     Ok(())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests;

@@ -9,14 +9,23 @@ use std::{
 
 /// Folders that a system's PATH has before any person or package added to it.
 const BARE: &[&str] = &[
-    "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/games", "/usr/local/games",
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/sbin",
+    "/usr/bin",
+    "/sbin",
+    "/bin",
+    "/usr/games",
+    "/usr/local/games",
     "/snap/bin",
 ];
 
 /// The folders in order. Relative ones are left out: a server's folder may be anybody's project, and nothing is run
 /// from there because it has the name of a command.
 pub(super) fn folders(path: &OsStr) -> Vec<PathBuf> {
-    env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
+    env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .collect()
 }
 
 /// Keeps the first of equal folders.
@@ -28,7 +37,9 @@ pub(super) fn unique(folders: &mut Vec<PathBuf>) {
 /// Whether nothing was added to what the system starts with, as after a start from a dock or a menu.
 pub(crate) fn is_bare(path: Option<&OsStr>) -> bool {
     let folders = path.map(folders).unwrap_or_default();
-    folders.iter().all(|folder| BARE.iter().any(|bare| folder == Path::new(bare)))
+    folders
+        .iter()
+        .all(|folder| BARE.iter().any(|bare| folder == Path::new(bare)))
 }
 
 /// The owner's PATH with what the login shell's adds. A bare one says nothing of what its user wants, so the shell's
@@ -45,7 +56,8 @@ pub(crate) fn merge(owner: Option<&OsStr>, shell: &OsStr) -> OsString {
     env::join_paths(merged).unwrap_or_else(|_| first.to_owned())
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 
@@ -59,8 +71,14 @@ mod tests {
     #[test]
     fn a_chosen_path_comes_first_and_a_bare_one_last() {
         let merged = |owner: Option<&str>, shell: &str| merge(owner.map(OsStr::new), OsStr::new(shell));
-        assert_eq!(merged(Some("/usr/bin:/bin"), "/home/me/bin:/usr/bin"), "/home/me/bin:/usr/bin:/bin");
-        assert_eq!(merged(Some("/venv/bin:/bin"), "/home/me/bin:/bin"), "/venv/bin:/bin:/home/me/bin");
+        assert_eq!(
+            merged(Some("/usr/bin:/bin"), "/home/me/bin:/usr/bin"),
+            "/home/me/bin:/usr/bin:/bin"
+        );
+        assert_eq!(
+            merged(Some("/venv/bin:/bin"), "/home/me/bin:/bin"),
+            "/venv/bin:/bin:/home/me/bin"
+        );
         assert_eq!(merged(None, "/a:.::b:/a:/c"), "/a:/c");
     }
 }

@@ -35,7 +35,9 @@ pub(super) fn look(place: &Path) -> Candidate {
 }
 
 fn executable(place: &Path) -> bool {
-    let Ok(place) = CString::new(place.as_os_str().as_bytes()) else { return false };
+    let Ok(place) = CString::new(place.as_os_str().as_bytes()) else {
+        return false;
+    };
     #[expect(unsafe_code, reason = "system call")]
     // SAFETY: the path is NUL-terminated and outlives the call.
     unsafe {
@@ -47,9 +49,19 @@ fn executable(place: &Path) -> bool {
 /// it is no script.
 pub(super) fn missing_interpreter(program: &Path, cwd: &Path, path: &OsStr) -> Option<Missing> {
     let mut line = Vec::new();
-    File::open(program).ok()?.take(FIRST_LINE).read_to_end(&mut line).ok()?;
-    let line = line.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?.trim_ascii();
-    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    File::open(program)
+        .ok()?
+        .take(FIRST_LINE)
+        .read_to_end(&mut line)
+        .ok()?;
+    let line = line
+        .strip_prefix(b"#!")?
+        .split(|&byte| byte == b'\n')
+        .next()?
+        .trim_ascii();
+    let mut words = line
+        .split(u8::is_ascii_whitespace)
+        .filter(|word| !word.is_empty());
     let interpreter = cwd.join(OsStr::from_bytes(words.next()?));
     if !interpreter.exists() {
         return Some(Missing::File(interpreter));
@@ -60,6 +72,9 @@ pub(super) fn missing_interpreter(program: &Path, cwd: &Path, path: &OsStr) -> O
     // `env -S tool args`, `env VAR=value tool`: the first word that is neither option nor assignment.
     let tool = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))?;
     let tool = OsStr::from_bytes(tool);
-    let found = tool.as_bytes().contains(&b'/') || path::folders(path).iter().any(|folder| executable(&folder.join(tool)));
+    let found = tool.as_bytes().contains(&b'/')
+        || path::folders(path)
+            .iter()
+            .any(|folder| executable(&folder.join(tool)));
     (!found).then(|| Missing::Command(tool.to_string_lossy().into_owned()))
 }

@@ -9,7 +9,9 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
-        Self { dir: tempfile::tempdir().unwrap() }
+        Self {
+            dir: tempfile::tempdir().unwrap(),
+        }
     }
 
     #[expect(clippy::disallowed_methods, reason = "a test's own files")]
@@ -27,7 +29,10 @@ impl Fixture {
             server: "s".into(),
             program: command.into(),
             args: vec!["".into(), "a b".into()],
-            env: own.iter().map(|(n, v)| ((*n).into(), v.replace('@', self.dir.path().to_str().unwrap()))).collect(),
+            env: own
+                .iter()
+                .map(|(n, v)| ((*n).into(), v.replace('@', self.dir.path().to_str().unwrap())))
+                .collect(),
             cwd: self.dir.path().into(),
             scrub_env: Vec::new(),
             sandbox: None,
@@ -53,8 +58,13 @@ fn the_first_folder_with_a_runnable_file_wins() {
 
 #[test]
 fn a_missing_command_is_named_with_every_folder_once() {
-    let error = Fixture::new().resolve("no-such-tool", "/usr/bin:/bin:/usr/bin", &[]).unwrap_err();
-    assert_eq!(error, "not found: server `s`: the command `no-such-tool` was not found; searched /usr/bin, /bin");
+    let error = Fixture::new()
+        .resolve("no-such-tool", "/usr/bin:/bin:/usr/bin", &[])
+        .unwrap_err();
+    assert_eq!(
+        error,
+        "not found: server `s`: the command `no-such-tool` was not found; searched /usr/bin, /bin"
+    );
 }
 
 #[test]
@@ -62,7 +72,13 @@ fn a_file_that_cannot_be_run_is_said_to_be_there() {
     let fixture = Fixture::new();
     let tool = fixture.file("a/tool", "", 0o644);
     let error = fixture.resolve("tool", "@/a", &[]).unwrap_err();
-    assert_eq!(error, format!("final: server `s`: `{}` cannot be run: it is not marked as executable", tool.display()));
+    assert_eq!(
+        error,
+        format!(
+            "final: server `s`: `{}` cannot be run: it is not marked as executable",
+            tool.display()
+        )
+    );
     let error = fixture.resolve("./a", "", &[]).unwrap_err();
     assert!(error.ends_with("cannot be run: it is a folder"), "{error}");
 }
@@ -73,7 +89,10 @@ fn a_relative_path_starts_from_the_servers_folder() {
     let tool = fixture.file("bin/tool", "", 0o755);
     assert_eq!(fixture.resolve("bin/tool", "", &[]).unwrap().program, tool);
     let error = fixture.resolve("./none", "", &[]).unwrap_err();
-    assert!(error.starts_with("not found: server `s`: the command `./none` was not found; searched /"), "{error}");
+    assert!(
+        error.starts_with("not found: server `s`: the command `./none` was not found; searched /"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -94,9 +113,15 @@ fn a_script_whose_interpreter_is_missing_says_so() {
     fixture.file("bin/two", "#!/usr/bin/env -S no-such-tool --flag\n", 0o755);
     fixture.file("bin/three", "#! /usr/bin/env sh\n", 0o755);
     let error = fixture.resolve("one", "@/bin", &[]).unwrap_err();
-    assert!(error.starts_with("final: ") && error.ends_with("its interpreter `/no/such/interpreter` does not exist"));
+    assert!(
+        error.starts_with("final: ")
+            && error.ends_with("its interpreter `/no/such/interpreter` does not exist")
+    );
     let error = fixture.resolve("two", "@/bin", &[]).unwrap_err();
-    assert!(error.starts_with("not found: server `s`: the command `no-such-tool` was not found"), "{error}");
+    assert!(
+        error.starts_with("not found: server `s`: the command `no-such-tool` was not found"),
+        "{error}"
+    );
     assert!(fixture.resolve("three", "@/bin:/bin", &[]).is_ok());
 }
 
@@ -115,8 +140,13 @@ fn a_folder_that_is_missing_or_none_is_named() {
             sandbox: None,
             log: ServerLog::default(),
         };
-        let Err(Miss::Final(error)) = resolve(&[("PATH".into(), "/bin".into())], None, &launch) else { panic!() };
-        let start = format!("server `s`: its working folder `{}` cannot be used: ", path.display());
+        let Err(Miss::Final(error)) = resolve(&[("PATH".into(), "/bin".into())], None, &launch) else {
+            panic!()
+        };
+        let start = format!(
+            "server `s`: its working folder `{}` cannot be used: ",
+            path.display()
+        );
         assert!(error.to_string().starts_with(&start), "{error}");
     }
 }

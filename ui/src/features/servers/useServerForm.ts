@@ -125,7 +125,9 @@ async function saveOver(opened: Opened, name: string | null, draft: McpServerCon
 
 /** What the owner found wrong with a field of the form. */
 function answeredProblem(failure: BackendError | null): Finding | null {
-  if (failure === null || failure.code !== "INVALID" || failure.field === null || !FIELDS.includes(failure.field)) return null;
+  // A variable or header is named with its table: `env.TOKEN`.
+  const field = failure?.field?.split(".", 1)[0] ?? "";
+  if (failure?.code !== "INVALID" || !FIELDS.includes(field)) return null;
   const hint = failure.hint === null ? "" : ` ${failure.hint}`;
-  return { field: failure.field as Field, message: `${failure.message}${hint}` };
+  return { field: field as Field, message: `${failure.message}${hint}` };
 }

@@ -183,7 +183,7 @@ class Check {
       if (seen.has(key)) this.problem(field, `Line ${line.number}: ${pair.name} is set twice.`);
       seen.add(key);
       if (pair.value.includes("\n")) this.remark(field, `Line ${line.number}: ${explainEscaped("value", pair.value)}`);
-      const known = Object.hasOwn(base, pair.name) ? base[pair.name] : undefined;
+      const known = Object.entries(base).find(([name]) => (field === "headers" ? name.toLowerCase() : name) === key)?.[1];
       if (known !== pair.value) this.pair(field, pair, known);
       pairs.set(pair.name, pair.value);
     }

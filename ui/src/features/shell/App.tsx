@@ -1,9 +1,9 @@
 // The window: navigation at the left, one page at the right, questions above all.
 
 import { useHotkeys } from "@mantine/hooks";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 
-import { owner } from "../../backend";
+import { onShowSettings, owner } from "../../backend";
 import { useOwner } from "../../useOwner";
 import { AboutPage } from "../about/AboutPage";
 import { ServersPage } from "../servers/ServersPage";
@@ -30,6 +30,7 @@ function Frame() {
     if (to !== page) leave(() => setPage(to));
   };
   useHotkeys([["mod+comma", () => go("servers")]], []);
+  useEffect(() => onShowSettings(() => leave(() => setPage("servers"))), [leave]);
 
   if (lost) return <OwnerGone />;
   if (snapshot === null && error !== null) return <NoOwner error={error} onRetry={() => void owner.refresh()} />;

@@ -10,20 +10,15 @@ import { ProjectTrust } from "../trust/ProjectTrust";
 import { ServerCard } from "./ServerCard";
 import classes from "./WorkspaceView.module.css";
 
-/** A workspace closes when nobody uses it: while it is looked at, this window says so again and again. */
-const STAY_OPEN_MS = 30_000;
-
 export function WorkspaceView({ workspace }: { workspace: WorkspaceState }) {
   const { path, users, servers, problems } = workspace;
   const [tools, setTools] = useState<Listing | null>(null);
   const [listing, setListing] = useState(false);
   const [error, setError] = useState<{ title: string; error: BackendError } | null>(null);
 
+  // A workspace closes when nobody uses it: what is looked at here counts as used for as long as the window stands.
   useEffect(() => {
-    const timer = setInterval(() => {
-      openWorkspace(path).catch((failure: unknown) => setError({ title: "This workspace could not be kept open", error: BackendError.from(failure) }));
-    }, STAY_OPEN_MS);
-    return () => clearInterval(timer);
+    openWorkspace(path).catch((failure: unknown) => setError({ title: "This workspace could not be kept open", error: BackendError.from(failure) }));
   }, [path]);
 
   async function show() {

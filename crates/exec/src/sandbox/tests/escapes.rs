@@ -3,16 +3,20 @@
 use std::{
     fs::{self, File},
     os::{
-        fd::AsRawFd,
+        fd::{AsFd, AsRawFd},
         unix::fs::{PermissionsExt, symlink},
     },
     process::{Command, Stdio},
+    time::Duration,
 };
 
 use serde_json::json;
 
-use super::house::{BOTH, House, PYTHON};
-use crate::sandbox::{Backend, Mode, confine, poll, syscall};
+use super::house::{BOTH, House, PYTHON, start};
+use crate::sandbox::{Backend, Mode, Probe, confine, host_pid, poll, syscall};
+
+/// Far beyond what anything here takes.
+const LIMIT: Duration = Duration::from_secs(20);
 
 #[test]
 fn links_into_blocked_places_lead_nowhere() {
@@ -187,27 +191,34 @@ fn the_pid_told_is_the_hosts_pid_of_the_server_itself() {
     let house = House::new();
     let confined = house.confine(Backend::Bubblewrap, "/bin/sleep", vec!["1000".into()]).unwrap();
     assert_eq!(confined.launchers, 2);
-    let (mut child, info) = super::house::start(confined, Stdio::null());
-    let pid = crate::sandbox::host_pid(info.unwrap(), std::time::Duration::from_secs(10)).unwrap();
+    let (mut child, info) = start(confined, Stdio::null());
+    let pid = host_pid(info.unwrap(), LIMIT).unwrap();
     let end = syscall::process_end(pid).unwrap();
     let parents = |pid: u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
         stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().parse::<u32>().unwrap()
     };
-    assert_eq!(parents(parents(pid)), child.id());
+    let init = parents(pid);
+    assert_eq!(parents(init), child.id());
+    // Once the init waits for the server, it has asked to end with bubblewrap.
+    let deadline = poll::Deadline::after(LIMIT);
+    while fs::read_to_string(format!("/proc/{init}/wchan")).unwrap() != "do_wait" {
+        assert!(!deadline.left().is_zero(), "the init does not wait");
+        std::thread::yield_now();
+    }
     // The death of bubblewrap ends the server.
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(poll::readable(std::os::fd::AsFd::as_fd(&end), std::time::Duration::from_secs(10)).unwrap());
+    assert!(poll::readable(end.as_fd(), LIMIT).unwrap());
 }
 
 #[test]
 fn a_launcher_that_fails_tells_no_pid() {
     let house = House::new();
     let confined = house.confine(Backend::Bubblewrap, "/nowhere/program", Vec::new()).unwrap();
-    let (mut child, info) = super::house::start(confined, Stdio::null());
+    let (mut child, info) = start(confined, Stdio::null());
     assert!(!child.wait().unwrap().success());
-    assert!(crate::sandbox::host_pid(info.unwrap(), std::time::Duration::from_secs(10)).is_err());
+    assert!(host_pid(info.unwrap(), LIMIT).is_err());
 }
 
 #[test]
@@ -255,7 +266,7 @@ fn a_server_without_a_sandbox_says_so() {
 fn without_a_back_end_auto_does_not_start_and_says_what_can_be_done() {
     let house = House::new();
     let command = house.confine(Backend::Landlock, PYTHON, Vec::new()).unwrap().command;
-    let none = crate::sandbox::Probe::of(vec![Backend::Seatbelt]);
+    let none = Probe::of(vec![Backend::Seatbelt]);
     let error = confine(&none, Some(&house.policy()), command).err().unwrap();
     assert_eq!(error.to_string(), "server `intruder`: no sandbox works here (Seatbelt: it belongs to macOS)");
     let hint = error.hint().unwrap();

@@ -3,7 +3,7 @@
 use std::{
     ffi::OsString,
     fs,
-    io::Read,
+    io::{Read, Write},
     os::{
         fd::{AsRawFd, OwnedFd},
         linux::net::SocketAddrExt,
@@ -118,6 +118,9 @@ impl House {
         let mut host =
             Host::new(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone()));
         host.temp = vec![temp.clone()];
+        // Sockets of whatever else runs on this machine come and go.
+        host.socket_table = base.join("sockets");
+        put(host.socket_table.clone(), "");
         let inputs = Inputs {
             mode: Mode::Auto,
             workspace: Some(workspace.clone()),
@@ -135,6 +138,13 @@ impl House {
     /// A listener that takes connections for as long as the house stands.
     pub fn listen(&mut self, path: &Path) {
         self.listeners.push(UnixListener::bind(path).unwrap());
+        let line = format!("0: 00000002 00000000 00010000 0001 01 1 {}\n", path.display());
+        fs::OpenOptions::new()
+            .append(true)
+            .open(&self.inputs.host.socket_table)
+            .unwrap()
+            .write_all(line.as_bytes())
+            .unwrap();
     }
 
     pub fn listen_abstract(&mut self, name: &str) {

@@ -15,8 +15,11 @@ use tokio::time::Instant;
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Steps that no test waits long for.
-pub const QUICK: StopSteps =
-    StopSteps { input: Duration::from_millis(150), term: Duration::from_millis(150), kill: Duration::from_secs(10) };
+pub const QUICK: StopSteps = StopSteps {
+    input: Duration::from_millis(150),
+    term: Duration::from_millis(150),
+    kill: Duration::from_secs(10),
+};
 
 /// A process, alive only as long as it is the same one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +31,10 @@ pub struct Pid {
 impl Pid {
     /// The process that has this number now.
     pub fn now(pid: i32) -> Option<Self> {
-        Some(Self { pid, start: stat(pid)?.1 })
+        Some(Self {
+            pid,
+            start: stat(pid)?.1,
+        })
     }
 
     /// Whether it runs; one that waits to be reaped does not.
@@ -43,7 +49,10 @@ impl Pid {
 
     pub fn parent(self) -> Self {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap();
-        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap();
+        let parent = status
+            .lines()
+            .find_map(|line| line.strip_prefix("PPid:"))
+            .unwrap();
         Self::now(parent.trim().parse().unwrap()).unwrap()
     }
 
@@ -92,11 +101,19 @@ impl Lab {
     }
 
     pub fn at(dir: TempDir, change: impl FnOnce(&mut ExecOptions)) -> Self {
-        let mut options = ExecOptions { leftover_grace: QUICK.term, ..ExecOptions::default() };
+        let mut options = ExecOptions {
+            leftover_grace: QUICK.term,
+            ..ExecOptions::default()
+        };
         options.env.retain(|(name, _)| name != "PATH");
-        options.env.push(("PATH".into(), "/usr/bin:/bin:/patchbay-tests".into()));
+        options
+            .env
+            .push(("PATH".into(), "/usr/bin:/bin:/patchbay-tests".into()));
         change(&mut options);
-        Self { dir, exec: Exec::new(options) }
+        Self {
+            dir,
+            exec: Exec::new(options),
+        }
     }
 
     pub fn path(&self) -> &Path {
@@ -138,7 +155,10 @@ impl Lab {
     /// The whole text of a file once it ends with a line end.
     pub async fn file(&self, name: &str) -> String {
         let path = self.path().join(name);
-        until(name, || fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n'))).await
+        until(name, || {
+            fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n'))
+        })
+        .await
     }
 
     /// The process that wrote its pid to a file.
@@ -160,9 +180,12 @@ impl Lab {
 impl Drop for Lab {
     fn drop(&mut self) {
         for entry in fs::read_dir(self.path()).into_iter().flatten().flatten() {
-            let pid = fs::read_to_string(entry.path()).ok().and_then(|text| text.trim().parse().ok());
+            let pid = fs::read_to_string(entry.path())
+                .ok()
+                .and_then(|text| text.trim().parse().ok());
             // Only what still works in this folder can be one of ours, whatever the file says.
-            let ours = |pid: &i32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.path());
+            let ours =
+                |pid: &i32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.path());
             if let Some(pid) = pid.filter(ours).and_then(Pid::now) {
                 pid.signal(libc::SIGKILL);
             }
@@ -175,7 +198,7 @@ impl Drop for Lab {
 pub fn stubborn(name: &str) -> (String, Vec<String>) {
     let daemon = r#"(setsid sh -c 'echo $$ > NAME-daemon; exec sleep 1000 <&- >&- 2>&-' &)"#;
     let grandchild = r#"sh -c 'echo $$ > NAME-three; exec sleep 1000' &"#;
-    let child = format!(r#"sh -c "echo \$\$ > NAME-two; $GRANDCHILD exec sleep 1000" &"#)
+    let child = r#"sh -c "echo \$\$ > NAME-two; $GRANDCHILD exec sleep 1000" &"#
         .replace("$GRANDCHILD", &grandchild.replace('$', "\\$"));
     let script = format!("trap '' TERM HUP INT; echo $$ > NAME-one; {daemon}; {child} exec sleep 1000");
     let names = ["one", "two", "three", "daemon"].map(|part| format!("{name}-{part}"));
@@ -186,5 +209,11 @@ pub fn stubborn(name: &str) -> (String, Vec<String>) {
 pub fn variables(text: &[u8]) -> BTreeMap<String, String> {
     let pairs = text.split(|&byte| byte == 0).filter(|pair| !pair.is_empty());
     let pairs = pairs.map(|pair| String::from_utf8(pair.to_vec()).unwrap());
-    pairs.map(|pair| pair.split_once('=').map(|(n, v)| (n.to_owned(), v.to_owned())).unwrap()).collect()
+    pairs
+        .map(|pair| {
+            pair.split_once('=')
+                .map(|(n, v)| (n.to_owned(), v.to_owned()))
+                .unwrap()
+        })
+        .collect()
 }

@@ -25,7 +25,10 @@ async fn a_server_that_floods_stderr_before_and_during_calls_answers_them_all() 
     assert_eq!(lines.next_line().await.unwrap().unwrap(), "ready");
     for call in 0..100 {
         stdin.write_all(format!("{call}\n").as_bytes()).await.unwrap();
-        assert_eq!(lines.next_line().await.unwrap().unwrap(), format!("answer {call}"));
+        assert_eq!(
+            lines.next_line().await.unwrap().unwrap(),
+            format!("answer {call}")
+        );
     }
     let shown = log.lines(10);
     assert_eq!(shown.len(), 1, "one line that never ends");
@@ -39,7 +42,9 @@ async fn a_server_that_floods_stderr_before_and_during_calls_answers_them_all() 
 async fn the_last_words_of_a_server_that_dies_are_there_when_its_end_is_told() {
     let lab = Lab::new();
     for round in 0..10 {
-        let launch = lab.script(&format!("head -c 50000 /dev/zero | tr '\\0' '\\n' >&2; printf 'fatal: {round}' >&2; exit 1"));
+        let launch = lab.script(&format!(
+            "head -c 50000 /dev/zero | tr '\\0' '\\n' >&2; printf 'fatal: {round}' >&2; exit 1"
+        ));
         let log = launch.log.clone();
         let process = lab.exec.spawn(launch).await.unwrap();
         assert_eq!(process.exited().await.code, Some(1));
@@ -54,22 +59,39 @@ fn memory(owner: crate::support::Pid, key: &str) -> u64 {
     line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
+/// Processor time that a process has used.
+fn busy(pid: crate::support::Pid) -> Duration {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.pid)).unwrap();
+    let words = stat.rsplit(')').next().unwrap().split_ascii_whitespace();
+    let ticks: u64 = words
+        .skip(11)
+        .take(2)
+        .map(|word| word.parse::<u64>().unwrap())
+        .sum();
+    Duration::from_millis(10 * ticks)
+}
+
 #[tokio::test]
 async fn a_gibibyte_of_noise_leaves_the_owners_memory_flat() {
     let lab = Lab::new();
-    let third = (1_u64 << 30) / 3 + 1;
-    let flood = |name: &str, filter: &str| {
-        format!("yes 'a line of noise that says nothing at all, again and again' | {filter} head -c {third} >&2; \
-            echo done > {name}; exec sleep 1000")
+    // Sixteen mebibytes each, said over and over.
+    let text = "a line of noise that says nothing at all, again and again\n".repeat((16 << 20) / 58 + 1);
+    let flood = |name: &str, end: &str| {
+        lab.write(&format!("{name}.noise"), &text.replace('\n', end));
+        format!("for n in $(seq 22); do cat {name}.noise; done >&2; echo done > {name}; exec sleep 1000")
     };
     let started = Instant::now();
-    let scripts = [flood("lines", ""), flood("returns", "tr '\\n' '\\r' |"), flood("endless", "tr -d '\\n' |")];
+    let scripts = [
+        flood("lines", "\n"),
+        flood("returns", "\r"),
+        flood("endless", "_"),
+    ];
     let owner = Owner::start(&lab, &scripts).await;
     let process = owner.pid();
     let before = memory(process, "VmRSS");
     for name in ["lines", "returns", "endless"] {
         let path = lab.path().join(name);
-        let patience = Duration::from_secs(60);
+        let patience = Duration::from_secs(240);
         tokio::time::timeout(patience, async {
             while !path.exists() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
@@ -79,9 +101,42 @@ async fn a_gibibyte_of_noise_leaves_the_owners_memory_flat() {
         .unwrap();
     }
     let peak = memory(process, "VmHWM");
-    println!("1 GiB of noise took {:?}; memory {before} KiB before, {peak} KiB at its peak", started.elapsed());
+    let (took, busy) = (started.elapsed(), busy(process));
+    println!(
+        "1 GiB of noise: {took:?}, {busy:?} of the owner's; memory {before} KiB before, {peak} KiB at its peak"
+    );
     assert!(peak < before + 8 * 1024, "{before} KiB grew to {peak} KiB");
     let servers = owner.servers.clone();
     drop(owner);
-    until("all ends", || servers.iter().all(|server| !server.alive()).then_some(())).await;
+    until("all ends", || {
+        servers.iter().all(|server| !server.alive()).then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn servers_that_closed_their_pipes_and_stay_cost_nothing() {
+    let lab = Lab::new();
+    let script = |n: usize| format!("exec <&- >&- 2>&-; echo $$ > idle-{n}; exec sleep 1000");
+    let owner = Owner::start(&lab, &[0, 1, 2, 3].map(script)).await;
+    for n in 0..4 {
+        lab.file(&format!("idle-{n}")).await;
+    }
+    let guards: Vec<_> = owner.servers.iter().map(|server| server.parent()).collect();
+    let all = || guards.iter().map(|guard| busy(*guard)).sum::<Duration>() + busy(owner.pid());
+    // Longer than the guards take to give their memory back.
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let before = all();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let used = all() - before;
+    assert!(
+        used < Duration::from_millis(50),
+        "{used:?} of processor time in a second of nothing"
+    );
+    let servers = owner.servers.clone();
+    drop(owner);
+    until("all ends", || {
+        servers.iter().all(|server| !server.alive()).then_some(())
+    })
+    .await;
 }

@@ -8,11 +8,18 @@ use tokio::{io::AsyncWriteExt, task::JoinSet, time::Instant};
 use crate::support::{Lab, Pid, QUICK, stubborn, until};
 
 /// Steps of which each is far longer than any test may take.
-const PATIENT: StopSteps =
-    StopSteps { input: Duration::from_secs(60), term: Duration::from_secs(60), kill: Duration::from_secs(60) };
+const PATIENT: StopSteps = StopSteps {
+    input: Duration::from_secs(60),
+    term: Duration::from_secs(60),
+    kill: Duration::from_secs(60),
+};
 
 fn exit(code: Option<i32>, signal: Option<i32>) -> Exit {
-    Exit { code, signal, guard_lost: false }
+    Exit {
+        code,
+        signal,
+        guard_lost: false,
+    }
 }
 
 fn pid(process: &patchbay_exec::Process) -> Pid {
@@ -69,7 +76,10 @@ async fn what_a_leader_leaves_behind_gets_the_rest_of_the_steps_at_once() {
     let deaf = lab.pid("deaf").await;
     lab.file("ready").await;
     let started = Instant::now();
-    let steps = StopSteps { term: QUICK.term, ..PATIENT };
+    let steps = StopSteps {
+        term: QUICK.term,
+        ..PATIENT
+    };
     assert_eq!(process.stop(steps).await, exit(Some(0), None));
     assert!(started.elapsed() < PATIENT.input && deaf.reaped());
     assert_eq!(lab.file("got").await, "term\n");
@@ -102,13 +112,21 @@ async fn many_stubborn_servers_stop_side_by_side() {
         let (script, names) = stubborn(&n.to_string());
         let process = lab.spawn(&script).await;
         pids.extend(lab.pids(&names).await);
-        stops.spawn(process.stop(StopSteps { input: Duration::from_secs(1), term: Duration::from_secs(1), ..QUICK }));
+        stops.spawn(process.stop(StopSteps {
+            input: Duration::from_secs(1),
+            term: Duration::from_secs(1),
+            ..QUICK
+        }));
     }
     let started = Instant::now();
     while let Some(stopped) = stops.join_next().await {
         assert_eq!(stopped.unwrap().signal, Some(9));
     }
-    assert!(started.elapsed() < Duration::from_secs(6), "took {:?}", started.elapsed());
+    assert!(
+        started.elapsed() < Duration::from_secs(6),
+        "took {:?}",
+        started.elapsed()
+    );
     assert!(pids.iter().all(|pid| pid.reaped()));
 }
 
@@ -167,6 +185,9 @@ async fn closing_the_input_fails_a_write_that_waits_and_ends_only_that_server() 
         assert!(processes.iter().all(|other| other.exit().is_none()));
     }
     deaf.close_input();
-    assert_eq!(writers.join_all().await.remove(0).unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
+    assert_eq!(
+        writers.join_all().await.remove(0).unwrap_err().kind(),
+        std::io::ErrorKind::BrokenPipe
+    );
     deaf.stop(QUICK).await;
 }

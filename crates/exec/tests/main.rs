@@ -1,5 +1,8 @@
 //! Real processes: how they start, what they get, and that every one of them ends.
 
+#![cfg(unix)]
+#![expect(clippy::unwrap_used, reason = "a test may stop anywhere")]
+
 mod end;
 mod environment;
 mod guard;
