@@ -165,7 +165,8 @@ fn state_line(snapshot: &Snapshot) -> String {
     }
     let on = count(|server| server.enabled && server.invalid.is_none());
     let mut line = format!("{on} of {total} servers on");
-    let parts: [(fn(&ServerSummary) -> bool, &str); 4] = [
+    type Wanted = fn(&ServerSummary) -> bool;
+    let parts: [(Wanted, &str); 4] = [
         (|server| server.state == Some(ServerState::Connected), "connected"),
         (|server| server.state == Some(ServerState::NeedsSignIn), "to sign in"),
         (|server| server.state == Some(ServerState::Failed), "failed"),

@@ -1,3 +1,5 @@
+//! What the menu shows and what its clicks mean, for snapshots made by hand.
+
 use patchbay_api::{ConfigState, InvalidServer, OwnerInfo, OwnerKind, Place, Revision, TransportKind};
 
 use super::*;

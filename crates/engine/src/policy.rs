@@ -83,7 +83,7 @@ mod tests {
 
     fn rules(deny: &[&str], ask: &[&str]) -> PermissionSettings {
         let own = |rules: &[&str]| rules.iter().map(ToString::to_string).collect();
-        Permissions { deny: own(deny), ask: own(ask), ..PermissionSettings::default() }
+        PermissionSettings { deny: own(deny), ask: own(ask), ..PermissionSettings::default() }
     }
 
     fn reason(permissions: &PermissionSettings, auto_approve: bool) -> Result<Reason, Reason> {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use patchbay_api::AgentId;
+use patchbay_api::{AgentId, ServerState};
 use patchbay_engine::{Call, EngineError, Manager, Naming, Offer, Target};
 use patchbay_wire::{CallParams, Id, Line, Lines, Message, RpcError, Token};
 use serde::Deserialize;
@@ -19,6 +19,8 @@ use crate::answer;
 
 /// The first list waits this long for servers that are still starting.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// A call of a name that was never offered waits this long for servers that are still starting.
+const CALL_PATIENCE: Duration = Duration::from_secs(60);
 /// The longest line of an agent, in bytes.
 const MAX_LINE: usize = 64 << 20;
 /// Answers on their way to the agent.
@@ -214,11 +216,28 @@ impl Session {
         if let Some(target) = self.names().sticky.get(name) {
             return Ok(target.clone());
         }
-        // An agent that remembers names from an earlier session may call before it lists.
-        let offer = self.offer().await;
-        let mut names = self.names();
-        names.sticky.extend(offer.targets);
-        names.sticky.get(name).cloned().ok_or_else(|| EngineError::NotOffered { name: name.to_owned() })
+        // An agent that remembers names from an earlier session may call before it lists, or before its server is up.
+        let mut changes = self.manager.changes();
+        let mut offer = self.offer().await;
+        let late = tokio::time::sleep(CALL_PATIENCE);
+        tokio::pin!(late);
+        loop {
+            self.names().sticky.extend(offer.targets);
+            if let Some(target) = self.names().sticky.get(name) {
+                return Ok(target.clone());
+            }
+            let starting = self.manager.statuses().iter().any(|status| status.state == ServerState::Connecting);
+            let unknown = || EngineError::NotOffered { name: name.to_owned() };
+            if !starting {
+                return Err(unknown());
+            }
+            tokio::select! {
+                changed = changes.changed() => changed.map_err(|_| unknown())?,
+                () = &mut late => return Err(unknown()),
+            }
+            let sticky = self.names().sticky.clone();
+            offer = self.manager.offer_now(&self.identity.agent, &self.identity.naming, &sticky);
+        }
     }
 
     async fn send(&self, line: Vec<u8>) {

@@ -286,3 +286,30 @@ async fn a_storm_of_list_changes_makes_few_lists() {
     agent.leave().await;
     owner.stop().await;
 }
+
+#[tokio::test]
+async fn a_call_of_a_remembered_name_waits_for_its_server_to_start() {
+    let scripts = TempDir::new().unwrap();
+    let gate = scripts.path().join("go");
+    let late = Fake::new(
+        scripts.path(),
+        "late",
+        json!({"on": {"initialize": [{"wait_file": gate}, "reply"]}}),
+    );
+    let owner = Owner::start(&entry("late", &late)).await;
+    let lease = owner.lease().await;
+    let mut agent = Agent::connect(&owner, &lease, AgentId::primary(), &[]).await;
+    assert_eq!(agent.names().await, Vec::<String>::new());
+    let params = json!({"name": "echo", "arguments": {"text": "x"}});
+    agent
+        .send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}))
+        .await;
+    super::write(&gate, "");
+    let mut answer = agent.line().await;
+    while answer["id"] != 2 {
+        answer = agent.line().await;
+    }
+    assert_eq!(answer["result"]["content"][0]["text"], "x");
+    agent.leave().await;
+    owner.stop().await;
+}

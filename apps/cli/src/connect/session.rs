@@ -82,7 +82,7 @@ impl Session {
         if let Some(handshake) = self.handshake.as_mut().filter(|handshake| handshake.id == id) {
             if self.resuming && handshake.answered {
                 self.resuming = false;
-                return Verdict::Forward;
+                return Verdict::Resumed(answer::error(line).map_or(Ok(()), Err));
             }
             handshake.answered = true;
         }

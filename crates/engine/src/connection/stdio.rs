@@ -131,14 +131,14 @@ impl Reader {
                 Err(error) => return format!("reading the server's output failed: {error}"),
             };
             let (mut for_rmcp, mut too_long) = (Vec::new(), None);
-            lines.push(&chunk[..read], &mut |line| self.take(line, &mut for_rmcp, &mut too_long));
+            lines.push(&chunk[..read], &mut |line| self.take(&line, &mut for_rmcp, &mut too_long));
             if let Some(reason) = too_long {
                 return reason;
             }
             self.forward(for_rmcp).await;
         }
         let (mut for_rmcp, mut too_long) = (Vec::new(), None);
-        lines.finish(&mut |line| self.take(line, &mut for_rmcp, &mut too_long));
+        lines.finish(&mut |line| self.take(&line, &mut for_rmcp, &mut too_long));
         self.forward(for_rmcp).await;
         too_long.unwrap_or_else(|| "the server closed its output".into())
     }
@@ -150,7 +150,7 @@ impl Reader {
         }
     }
 
-    fn take(&self, line: Line<'_>, for_rmcp: &mut Vec<ServerJsonRpcMessage>, too_long: &mut Option<String>) {
+    fn take(&self, line: &Line<'_>, for_rmcp: &mut Vec<ServerJsonRpcMessage>, too_long: &mut Option<String>) {
         let bytes = match line {
             Line::Whole(bytes) => bytes,
             Line::TooLong { limit } => {

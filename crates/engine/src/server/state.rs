@@ -24,6 +24,8 @@ const COALESCE: Duration = Duration::from_millis(250);
 
 type Waiter = oneshot::Sender<Result<Ready, EngineError>>;
 type Started = Result<Live, StartFailure>;
+/// The pid and the sandbox of a process that has just been started.
+type Birth = (u32, SandboxState);
 type Relist = BoxFuture<'static, Result<Catalogue, StartFailure>>;
 
 /// What the server is doing. A variant owns all that belongs to it; leaving it drops that.
@@ -49,7 +51,7 @@ pub(super) struct Actor {
     running: Option<Arc<ServerConfig>>,
     view: watch::Sender<View>,
     changed: watch::Sender<u32>,
-    progress: (mpsc::Sender<(u32, SandboxState)>, mpsc::Receiver<(u32, SandboxState)>),
+    progress: (mpsc::Sender<Birth>, mpsc::Receiver<Birth>),
 }
 
 /// Something that happened.
@@ -437,7 +439,7 @@ fn answer(waiter: Waiter, result: Result<Ready, EngineError>) {
     let _ = waiter.send(result);
 }
 
-struct Tell(mpsc::Sender<(u32, SandboxState)>);
+struct Tell(mpsc::Sender<Birth>);
 
 impl Progress for Tell {
     fn started(&mut self, pid: u32, sandbox: &SandboxState) {

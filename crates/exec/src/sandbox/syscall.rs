@@ -138,3 +138,21 @@ pub(crate) fn process_end(pid: u32) -> io::Result<OwnedFd> {
     // SAFETY: just opened, owned by nobody else.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_path_with_a_link_in_it_is_not_opened() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("real/inner")).unwrap();
+        symlink(root.join("real"), root.join("link")).unwrap();
+        assert!(open_without_links(&root.join("real/inner")).is_ok());
+        let error = open_without_links(&root.join("link/inner")).unwrap_err();
+        assert_eq!(error.raw_os_error(), Some(libc::ELOOP));
+    }
+}
