@@ -161,6 +161,13 @@ export class Headless {
     return { ...end, stdout: child.stdout, stderr: child.stderr };
   }
 
+  /** Ends the screen (`Xvfb`) or the bus (`dbus-daemon`) at once, as a crash of it would. */
+  async lose(name) {
+    const service = this.#services.find((service) => service.name === name);
+    service.process.kill("SIGKILL");
+    await service.ended;
+  }
+
   /** Processes of the programs under test that live now. */
   processes() {
     return marked(this.id);

@@ -66,7 +66,10 @@ impl Context {
         // The words of the settings are those of the log.
         let level = settings.level.word().parse().unwrap_or_default();
         match patchbay_records::init(self.home.dir(), level, self.redactor.clone(), settings.retain_days) {
-            Ok(guard) => Some(guard),
+            Ok(guard) => {
+                patchbay_records::redact_panics(self.redactor.clone(), Some(&guard));
+                Some(guard)
+            }
             Err(error) => {
                 self.output.warn(&format!("there will be no log of this command: {error}"));
                 None

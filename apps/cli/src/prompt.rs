@@ -76,7 +76,7 @@ impl Drop for Echo {
     }
 }
 
-/// Where a terminal cannot be told to hide what is typed, values come from a pipe only.
+/// Windows: a terminal is not told to hide what is typed; values come from a pipe only. Not run here.
 #[cfg(not(unix))]
 struct Echo;
 

@@ -23,7 +23,14 @@ pub struct Table {
 #[derive(Debug, Default)]
 struct Row {
     cells: Vec<(Style, String)>,
-    notes: Vec<(Style, String)>,
+    notes: Vec<Note>,
+}
+
+#[derive(Debug)]
+enum Note {
+    Text(Style, String),
+    /// Never wrapped, so that terminals and editors recognise it.
+    Place(String),
 }
 
 impl Table {
@@ -46,7 +53,14 @@ impl Table {
     /// Adds a line under the last row.
     pub fn note(&mut self, style: Style, note: &str) {
         if let Some(row) = self.rows.last_mut() {
-            row.notes.push((style, text::one_line(note)));
+            row.notes.push(Note::Text(style, text::one_line(note)));
+        }
+    }
+
+    /// Adds under the last row where in a file it stands.
+    pub fn place(&mut self, place: &str) {
+        if let Some(row) = self.rows.last_mut() {
+            row.notes.push(Note::Place(text::one_line(place)));
         }
     }
 
@@ -78,8 +92,11 @@ impl Table {
         for row in &self.rows {
             self.line(&mut out, &row.cells, &widths, terminal);
             let indent = self.indent + 2;
-            for (style, note) in &row.notes {
-                paragraph(&mut out, note, *style, indent, terminal);
+            for note in &row.notes {
+                match note {
+                    Note::Text(style, text) => paragraph(&mut out, text, *style, indent, terminal),
+                    Note::Place(place) => out.push_str(&format!("{}at {place}\n", " ".repeat(indent))),
+                }
             }
         }
         out

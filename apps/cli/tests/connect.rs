@@ -26,7 +26,7 @@ fn alone_it_holds_the_servers_until_the_agent_ends() {
     agent.request(3, "tools/call", &call("hang"));
     server.wait_for("hang", 1);
     assert_eq!(agent.end(), Some(0));
-    assert!(server.pids().iter().all(|pid| !alive(*pid)), "the server outlived its agent");
+    assert!(server.stopped_in_order());
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_signal_ends_it_and_its_servers() {
     let mut agent = Agent::open(&place, &[]);
     agent.tools(1);
     assert_eq!(agent.signal("-TERM"), Some(130));
-    assert!(server.pids().iter().all(|pid| !alive(*pid)));
+    assert!(server.stopped_in_order());
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn when_no_owner_comes_back_the_relay_goes_on_alone() {
     let pid = *server.pids().last().unwrap();
     assert!(alive(pid));
     assert_eq!(agent.end(), Some(0));
-    assert!(!alive(pid));
+    assert!(server.stopped_in_order());
 }
 
 #[test]

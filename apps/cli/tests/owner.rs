@@ -32,7 +32,7 @@ fn commands_share_the_owners_server_and_its_end_takes_the_server_along() {
     place.ok(&["tools"]);
     assert_eq!(server.pids().len(), 2);
     assert_eq!(owner.end("-TERM"), Some(0));
-    server.wait_until_gone();
+    assert!(server.stopped_in_order());
     assert!(place.ok(&["status"]).contains("No Patchbay runs"));
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Place, Server, alive, send_signal, wait_for};
+use crate::support::{Place, Server, send_signal, wait_for};
 
 fn place() -> (Place, Server) {
     let place = Place::empty();
@@ -19,7 +19,7 @@ fn tools_says_what_is_offered_and_why_the_rest_is_not_and_leaves_nothing_running
     assert!(out.starts_with("one  3 tools\n  p__echo (echo)  Says it.\n  p__hang (hang)\n"), "{out}");
     assert!(out.contains("off  nothing offered\n"), "{out}");
     assert_eq!(server.pids().len(), 1);
-    server.wait_until_gone();
+    assert!(server.stopped_in_order());
     let view = place.json(&["tools", "--agent", "codex", "--sub-agent"]);
     assert_eq!(view["agent"], json!({ "name": "codex", "sub_agent": true }));
     assert_eq!(view["servers"][0]["tools"], json!([]));
@@ -37,7 +37,7 @@ fn a_call_prints_the_text_of_its_result_and_json_the_servers_own_bytes() {
     assert_eq!(out, format!("{{\"content\":[{{\"type\":\"text\",\"text\":\"said by {pid} \\u001b[31mword\"}}]}}\n"));
     let ended = place.run_with(&["call", "one", "echo", "-"], "{}");
     assert_eq!(ended.code, Some(0), "{}", ended.err);
-    server.wait_until_gone();
+    assert!(server.stopped_in_order());
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn ctrl_c_in_a_call_stops_its_server() {
     send_signal("-INT", child.id());
     let status = wait_for("the end", || child.try_wait().unwrap());
     assert_eq!(status.code(), Some(130));
-    assert!(server.pids().iter().all(|pid| !alive(*pid)));
+    assert!(server.stopped_in_order());
 }
 
 #[test]

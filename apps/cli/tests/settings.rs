@@ -77,7 +77,9 @@ fn wrong_settings_keep_servers_from_starting_and_can_be_put_right_from_here() {
     for args in [&["mcp", "list"][..], &["status"], &["config", "show"]] {
         let ended = place.run(args);
         assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.err);
-        assert!(ended.err.contains("\"bad\"") && ended.err.contains("settings.toml:5:"), "{args:?}: {}", ended.err);
+        let all = ended.out + &ended.err;
+        assert!(all.contains("bad") && all.contains("invalid") && all.contains("settings.toml:5:"), "{args:?}: {all}");
+        assert!(all.contains("good"), "{args:?}: {all}");
     }
     let told = place.fails(2, &["mcp", "get", "bad"]);
     assert!(told.contains("settings.toml:5:"), "{told}");

@@ -64,20 +64,28 @@ impl PartialEq for Key {
 
 impl Eq for Key {}
 
+impl Value {
+    /// What it is, in words.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "true or false",
+            Self::Integer(_) => "a whole number",
+            Self::Number(_) => "a number",
+            Self::String(_) => "text",
+            Self::Datetime(_) => "a date or time",
+            Self::Array(_) => "a list",
+            Self::Table(_) => "a table",
+        }
+    }
+}
+
 impl Node {
     /// What it is, in words.
     #[must_use]
     pub fn kind(&self) -> &'static str {
-        match self.value {
-            Value::Null => "null",
-            Value::Bool(_) => "true or false",
-            Value::Integer(_) => "a whole number",
-            Value::Number(_) => "a number",
-            Value::String(_) => "text",
-            Value::Datetime(_) => "a date or time",
-            Value::Array(_) => "a list",
-            Value::Table(_) => "a table",
-        }
+        self.value.kind()
     }
 
     /// The member of a table.
@@ -85,6 +93,14 @@ impl Node {
     pub fn get(&self, name: &str) -> Option<&Self> {
         match &self.value {
             Value::Table(members) => members.iter().find(|(key, _)| key.name == name).map(|(_, node)| node),
+            _ => None,
+        }
+    }
+
+    /// The member of a table, to be changed or taken.
+    pub fn get_mut(&mut self, name: &str) -> Option<&mut Self> {
+        match &mut self.value {
+            Value::Table(members) => members.iter_mut().find(|(key, _)| key.name == name).map(|(_, node)| node),
             _ => None,
         }
     }

@@ -112,21 +112,21 @@ impl RawServer {
     ///
     /// # Errors
     /// Where the entry is no table.
-    pub fn from_node(scope: Scope, node: &Node) -> Result<Self, Problem> {
+    pub fn from_node(scope: Scope, node: Node) -> Result<Self, Problem> {
         let mut raw = Self::empty(scope, node.span.clone());
-        let Value::Table(members) = &node.value else {
+        let Value::Table(members) = node.value else {
             return Err(Problem {
                 name: None,
                 field: None,
                 reason: format!("a server must be a table, not {}", node.kind()),
                 hint: Some("Write [[mcp.servers]] above the server's keys.".into()),
-                span: node.span.clone(),
+                span: node.span,
             });
         };
         for (key, value) in members {
             match raw.slot(&key.name) {
-                Some(slot) => *slot = Some(value.clone()),
-                None => raw.unknown.push(key.clone()),
+                Some(slot) => *slot = Some(value),
+                None => raw.unknown.push(key),
             }
         }
         Ok(raw)

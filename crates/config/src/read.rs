@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use patchbay_api::{InvalidServer, Place, Revision, Scope};
+use patchbay_api::{InvalidServer, Revision, Scope};
 
 use crate::{
     check,
@@ -61,22 +61,24 @@ impl ConfigSnapshot {
         let text = utf8(file, bytes)?;
         let lines = Lines::new(file, text);
         let root = parse_toml(text).map_err(|error| syntax(&lines, error))?;
-        Self::from_root(file, Revision::of(bytes), &root, &lines)
+        Self::from_root(file, Revision::of(bytes), root, &lines)
     }
 
     /// Reads the root table of a settings file.
     pub(crate) fn from_root(
         file: &Path,
         revision: Revision,
-        root: &Node,
+        mut root: Node,
         lines: &Lines<'_>,
     ) -> Result<Self, ConfigError> {
-        let settings = Settings::read(root).map_err(|problem| wrong_value(lines, problem))?;
-        let mut warnings: Vec<_> = unknown_keys(root)
+        let settings = Settings::read(&root).map_err(|problem| wrong_value(lines, problem))?;
+        let mut warnings: Vec<_> = unknown_keys(&root)
             .into_iter()
             .map(|(key, span)| format!("{}: unknown key {key}; it is kept and has no effect", lines.place(span.start)))
             .collect();
-        let servers = read_servers(root, lines, &mut warnings)?;
+        let mut names = HashMap::new();
+        let entries = take_entries(&mut root, lines)?;
+        let servers = entries.into_iter().map(|node| read_entry(node, lines, &mut names, &mut warnings)).collect();
         Ok(Self { revision, file: file.to_owned(), settings, servers, warnings })
     }
 
@@ -130,81 +132,83 @@ fn wrong_value(lines: &Lines<'_>, problem: Problem) -> ConfigError {
     ConfigError::Value { place: lines.place(problem.span.start), key, reason }
 }
 
-fn read_servers(root: &Node, lines: &Lines<'_>, warnings: &mut Vec<String>) -> Result<Vec<Entry>, ConfigError> {
-    let Some(node) = root.get("mcp").and_then(|mcp| mcp.get("servers")) else { return Ok(Vec::new()) };
-    let Value::Array(entries) = &node.value else {
-        return Err(ConfigError::Value {
+/// The entries of `mcp.servers`, which are gone from the table then.
+fn take_entries(root: &mut Node, lines: &Lines<'_>) -> Result<Vec<Node>, ConfigError> {
+    match root.get_mut("mcp").and_then(|mcp| mcp.get_mut("servers")) {
+        None => Ok(Vec::new()),
+        Some(Node { value: Value::Array(entries), .. }) => Ok(std::mem::take(entries)),
+        Some(node) => Err(ConfigError::Value {
             place: lines.place(node.span.start),
             key: "mcp.servers".into(),
             reason: format!("must be a list, not {}: write [[mcp.servers]] and give each server a name", node.kind()),
-        });
-    };
-    let mut names = HashMap::new();
-    Ok(entries.iter().map(|node| read_entry(node, lines, &mut names, warnings)).collect())
+        }),
+    }
 }
 
+/// Where the keys stand that say nothing about one kind of server: `headers`, `oauth`, `args`, `env`, `cwd`, `sandbox`.
+type Misfits = [(&'static str, Option<usize>); 6];
+
 fn read_entry(
-    node: &Node,
+    node: Node,
     lines: &Lines<'_>,
     names: &mut HashMap<String, u32>,
     warnings: &mut Vec<String>,
 ) -> Entry {
     let checked = RawServer::from_node(Scope::Global, node).and_then(|raw| {
-        let odd = oddities(&raw, lines);
-        let name = raw.name.clone();
-        ServerConfig::try_from(raw).map(|server| (server, odd, name))
+        let at = raw.name.as_ref().map_or(raw.span.start, |name| name.span.start);
+        let (odd, fits) = (unknown(&raw), misfits(&raw));
+        ServerConfig::try_from(raw).map(|server| (server, odd, fits, at))
     });
     match checked {
-        Ok((server, odd, name)) => {
-            let at = name.map_or(node.span.start, |name| name.span.start);
-            let label = server.id.name.as_str().to_owned();
-            if let Some(first) = names.get(&label) {
+        Ok((server, odd, fits, at)) => {
+            let name = server.id.name.as_str();
+            if let Some(first) = names.get(name) {
                 return Entry::Invalid(InvalidServer {
                     reason: format!("the name is used already, on line {first}"),
-                    name: Some(label),
+                    name: Some(name.to_owned()),
                     field: Some("name".into()),
                     hint: Some("Give each server a name of its own.".into()),
                     place: lines.place(at),
                 });
             }
-            names.insert(label, lines.line(at));
-            warnings.extend(odd);
-            warnings.extend(misfits(&server, node, lines));
+            names.insert(name.to_owned(), lines.line(at));
+            for (key, at) in odd {
+                let place = lines.place(at);
+                warnings.push(format!("{place}: unknown key {key} of server \"{name}\"; it is kept and has no effect"));
+            }
+            let (useless, has) = match &server.transport {
+                Transport::Stdio(_) => (&fits[..2], "a command"),
+                Transport::Http(_) | Transport::Sse(_) => (&fits[2..], "a url"),
+            };
+            for (key, at) in useless.iter().filter_map(|(key, at)| Some((key, (*at)?))) {
+                let place = lines.place(at);
+                warnings.push(format!("{place}: {key} has no effect on server \"{name}\", which has {has}"));
+            }
             Entry::Valid(Arc::new(server))
         }
         Err(problem) => Entry::Invalid(problem.into_invalid(lines)),
     }
 }
 
-/// Unknown keys of an entry.
-fn oddities(raw: &RawServer, lines: &Lines<'_>) -> Vec<String> {
+/// Keys of an entry that mean nothing, and where they stand.
+fn unknown(raw: &RawServer) -> Vec<(String, usize)> {
     let mut unknown: Vec<_> = raw.unknown.iter().map(|key| (key.name.clone(), key.span.start)).collect();
     for (table, node) in [("health_check", &raw.health_check), ("oauth", &raw.oauth)] {
         let members = node.as_ref().map(check::members).unwrap_or_default();
         let odd = members.iter().filter(|(key, _)| !check::known_member(table, &key.name));
         unknown.extend(odd.map(|(key, _)| (format!("{table}.{}", key.name), key.span.start)));
     }
-    let name = raw.name.as_ref().and_then(Node::as_str).unwrap_or("").to_owned();
-    let sentence = |(key, at): (String, usize)| {
-        format!("{}: unknown key {key} of server \"{name}\"; it is kept and has no effect", lines.place(at))
-    };
-    unknown.into_iter().map(sentence).collect()
+    unknown
 }
 
-/// Known keys that say nothing about this kind of server.
-fn misfits(server: &ServerConfig, node: &Node, lines: &Lines<'_>) -> Vec<String> {
-    let (keys, kind) = match &server.transport {
-        Transport::Stdio(_) => (["headers", "oauth", ""].as_slice(), "a command"),
-        Transport::Http(_) | Transport::Sse(_) => (["args", "env", "cwd", "sandbox"].as_slice(), "a url"),
-    };
-    let name = &server.id.name;
-    let sentence = |key: &&str| {
-        let place = place_of(lines, node, key)?;
-        Some(format!("{place}: {key} has no effect on server \"{name}\", which has {kind}"))
-    };
-    keys.iter().filter_map(sentence).collect()
-}
-
-fn place_of(lines: &Lines<'_>, node: &Node, key: &str) -> Option<Place> {
-    check::members(node).iter().find(|(k, _)| k.name == key).map(|(k, _)| lines.place(k.span.start))
+fn misfits(raw: &RawServer) -> Misfits {
+    let at = |node: &Option<Node>| node.as_ref().map(|node| node.span.start);
+    [
+        ("headers", at(&raw.headers)),
+        ("oauth", at(&raw.oauth)),
+        ("args", at(&raw.args)),
+        ("env", at(&raw.env)),
+        ("cwd", at(&raw.cwd)),
+        ("sandbox", at(&raw.sandbox)),
+    ]
 }

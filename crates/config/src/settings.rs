@@ -242,7 +242,9 @@ impl Settings {
         let usual = Self::default();
         let at = |key: &'static str| Key { key, node: find(root, key) };
         for table in ["mcp", "permissions", "sandbox", "gateway", "workspaces", "tray", "log", "audit"] {
-            Field::of(table, root.get(table)).table()?;
+            if let Some(node) = root.get(table).filter(|node| !matches!(node.value, Value::Table(_))) {
+                Field::of(table, Some(node.clone())).table()?;
+            }
         }
         Ok(Self {
             mcp: McpSettings {
@@ -300,7 +302,7 @@ struct Key<'n> {
 
 impl Key<'_> {
     fn field(&self) -> Field<'_> {
-        Field::of(self.key, self.node)
+        Field::of(self.key, self.node.cloned())
     }
 
     fn bool(&self, usual: bool) -> Result<bool, Problem> {
@@ -312,25 +314,20 @@ impl Key<'_> {
     }
 
     fn port(&self, usual: u16) -> Result<u16, Problem> {
-        let Some(value) = self.field().whole(0)? else { return Ok(usual) };
-        u16::try_from(value).map_err(|_| self.field().problem(format!("{} must be a port from 0 to 65535", self.key)))
+        Ok(self.field().port(0)?.unwrap_or(usual))
     }
 
     fn texts(&self, usual: Vec<String>) -> Result<Vec<String>, Problem> {
-        if self.node.is_none() {
-            return Ok(usual);
-        }
-        self.field().texts()
+        if self.node.is_none() { Ok(usual) } else { self.field().texts() }
     }
 
     fn word<T: Copy>(&self, all: &[(&'static str, T)], usual: T) -> Result<T, Problem> {
-        let field = self.field();
-        let Some(text) = field.text()? else { return Ok(usual) };
+        let Some(text) = self.field().text()? else { return Ok(usual) };
         if let Some((_, value)) = all.iter().find(|(word, _)| *word == text) {
             return Ok(*value);
         }
         let words: Vec<_> = all.iter().map(|(word, _)| format!("\"{word}\"")).collect();
-        Err(field.problem(format!("{} must be one of {}", self.key, words.join(", "))))
+        Err(self.field().problem(format!("{} must be one of {}", self.key, words.join(", "))))
     }
 }
 

@@ -150,7 +150,8 @@ async fn end_after(process: Process, mut failure: StartFailure, site: &Site, pol
 
 async fn connect_http(config: &ServerConfig, http: &Http, runtime: &Runtime) -> Result<Live, StartFailure> {
     let headers = headers(http)?;
-    let (lane, transport) = HttpLane::new(runtime.http.clone(), &http.url, headers);
+    let client = runtime.http().map_err(|error| StartFailure::new(error.to_string()))?;
+    let (lane, transport) = HttpLane::new(client, &http.url, headers);
     let tools_changed = Arc::new(Notify::new());
     let shaken = tokio::time::timeout(HANDSHAKE, shake_hands(transport, Arc::clone(&tools_changed))).await;
     let (session, facts) = match shaken {

@@ -1,6 +1,6 @@
 //! What all workspaces of an owner share: the way to start processes, to reach servers, to record and to redact.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use patchbay_api::Scope;
 use patchbay_exec::Exec;
@@ -21,7 +21,7 @@ pub type SecretLookup = dyn Fn(&Scope, &str) -> Result<Option<String>, String> +
 /// No HTTP client can be made.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot set up HTTP: {0}")]
-pub struct HttpUnavailable(#[from] reqwest::Error);
+pub(crate) struct HttpUnavailable(#[from] reqwest::Error);
 
 /// The shared parts. One per owner, cheap to clone.
 #[derive(Clone)]
@@ -34,7 +34,7 @@ pub struct Runtime {
     pub audit: Audit,
     /// The wall clock.
     pub clock: Clock,
-    pub(crate) http: reqwest::Client,
+    http: Arc<OnceLock<reqwest::Client>>,
     pub(crate) starts: Arc<Semaphore>,
     pub(crate) env: Arc<EnvLookup>,
     pub(crate) secrets: Arc<SecretLookup>,
@@ -42,23 +42,32 @@ pub struct Runtime {
 
 impl Runtime {
     /// Puts the parts together.
-    ///
-    /// # Errors
-    /// When the HTTP client cannot be set up (no usable TLS on this machine).
+    #[must_use]
     pub fn new(
         exec: Exec,
         redactor: Redactor,
         audit: Audit,
         env: Arc<EnvLookup>,
         secrets: Arc<SecretLookup>,
-    ) -> Result<Self, HttpUnavailable> {
-        let http = reqwest::Client::builder()
+    ) -> Self {
+        let (http, starts) = (Arc::default(), Arc::new(Semaphore::new(STARTS)));
+        Self { exec, redactor, audit, clock: Clock::system(), http, starts, env, secrets }
+    }
+
+    /// The HTTP client, made at its first use: it reads every certificate of the system.
+    ///
+    /// # Errors
+    /// It cannot be set up (no usable TLS on this machine).
+    pub(crate) fn http(&self) -> Result<reqwest::Client, HttpUnavailable> {
+        if let Some(client) = self.http.get() {
+            return Ok(client.clone());
+        }
+        let client = reqwest::Client::builder()
             // A redirect to another origin would carry the server's headers to a stranger.
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(std::time::Duration::from_secs(10))
             .user_agent(concat!("patchbay/", env!("CARGO_PKG_VERSION")))
             .build()?;
-        let starts = Arc::new(Semaphore::new(STARTS));
-        Ok(Self { exec, redactor, audit, clock: Clock::system(), http, starts, env, secrets })
+        Ok(self.http.get_or_init(|| client).clone())
     }
 }

@@ -73,6 +73,15 @@ fn stat(pid: i32) -> Option<(char, u64)> {
     Some((words.next()?.chars().next()?, words.nth(18)?.parse().ok()?))
 }
 
+/// A process that is killed when the test lets go of it, also when it fails.
+pub struct Doomed(pub Pid);
+
+impl Drop for Doomed {
+    fn drop(&mut self) {
+        self.0.signal(libc::SIGKILL);
+    }
+}
+
 /// Waits for a condition, looking every few milliseconds.
 pub async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;
@@ -85,7 +94,7 @@ pub async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// A temporary folder with the processes that put their pids into it. Kills what is left when it goes.
+/// A temporary folder in which servers work. Kills what is left of them when it goes.
 pub struct Lab {
     pub dir: TempDir,
     pub exec: Exec,
@@ -178,17 +187,20 @@ impl Lab {
 }
 
 impl Drop for Lab {
+    /// Whatever still works in this folder is one of ours, and the test that should have ended it has failed.
     fn drop(&mut self) {
-        for entry in fs::read_dir(self.path()).into_iter().flatten().flatten() {
-            let pid = fs::read_to_string(entry.path())
-                .ok()
-                .and_then(|text| text.trim().parse().ok());
-            // Only what still works in this folder can be one of ours, whatever the file says.
-            let ours =
-                |pid: &i32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.path());
-            if let Some(pid) = pid.filter(ours).and_then(Pid::now) {
-                pid.signal(libc::SIGKILL);
+        let works_here = |pid: &i32| {
+            fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.path())
+        };
+        for _ in 0..100 {
+            let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
+            let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+            let left: Vec<Pid> = pids.filter(works_here).filter_map(Pid::now).filter(|pid| pid.alive()).collect();
+            if left.is_empty() {
+                return;
             }
+            left.iter().for_each(|pid| pid.signal(libc::SIGKILL));
+            std::thread::sleep(Duration::from_millis(2));
         }
     }
 }

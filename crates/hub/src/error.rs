@@ -29,9 +29,6 @@ pub enum HubError {
     /// The audit log cannot be opened.
     #[error(transparent)]
     Records(#[from] patchbay_records::RecordsError),
-    /// No HTTP client can be made.
-    #[error(transparent)]
-    Http(#[from] patchbay_engine::HttpUnavailable),
 }
 
 impl HubError {
@@ -43,7 +40,6 @@ impl HubError {
             Self::Owned { .. } => ApiError::new(ErrorCode::Conflict, self.to_string())
                 .hint("use the running one, or end it first (tray › Quit, or the terminal it runs in)"),
             Self::Lock { .. } | Self::Records(_) => ApiError::new(ErrorCode::Io, self.to_string()),
-            Self::Http(_) => ApiError::new(ErrorCode::Internal, self.to_string()),
         }
     }
 }

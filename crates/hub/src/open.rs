@@ -58,7 +58,7 @@ impl Hub {
                 let found = lookup.get(scope, name).map_err(|error| error.to_string())?;
                 Ok(found.map(|secret| secret.expose().to_owned()))
             }),
-        )?;
+        );
         let owner = OwnerInfo {
             pid: std::process::id(),
             kind: options.kind,

@@ -262,3 +262,26 @@ async fn a_second_owner_of_a_home_is_refused_and_told_the_firsts_pid() {
     );
     owner.stop().await;
 }
+
+#[tokio::test]
+async fn one_that_shakes_hands_and_ends_each_time_is_made_to_wait_and_disturbs_nobody() {
+    let scripts = TempDir::new().unwrap();
+    let flapping = fake(&scripts, "flapping", json!({"on": {"tools/list": ["reply", {"exit": 0}]}}));
+    let good = fake(&scripts, "good", json!({}));
+    let owner = Owner::start(&(entry("flapping", &flapping) + "prefix = \"f\"\n" + &entry("good", &good))).await;
+    let lease = owner.lease().await;
+    tools(&owner, &lease).await;
+    let pid = status(&lease, "good").pid;
+    for _ in 0..12 {
+        // Each use finds it dead or starts it: either way the other server answers.
+        let _ = call(&owner, &lease, "flapping", "echo", r#"{"text":"x"}"#).await;
+        tools(&owner, &lease).await;
+    }
+    assert!(
+        flapping.events_of("start").len() <= 6,
+        "{} starts",
+        flapping.events_of("start").len()
+    );
+    assert_eq!((status(&lease, "good").pid, good.events_of("start").len()), (pid, 1));
+    owner.stop().await;
+}

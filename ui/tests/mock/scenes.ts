@@ -57,7 +57,7 @@ function allStates(): Scene {
     summary("files", "failed", `"/opt/My Tools/srv" --cfg "a b.json" --empty "" --json '{"a": "x & y"}' $'two\\nlines'`, {
       cause: "The program ended with status 1 while it started: “cannot open a b.json”.",
     }),
-    summary("tracker", "needs-sign-in", "https://mcp.example.com/v1", { transport: "http", cause: "It asks for a sign-in: run `patchbay mcp login tracker`." }),
+    summary("tracker", "needs-sign-in", "https://mcp.example.com/v1", { transport: "http", cause: "It asks for a sign-in (HTTP 401)." }),
     summary("wiki", "connecting", "https://wiki.example.org/mcp", { transport: "http" }),
     summary("database", "paused", `uvx mcp-server-postgres postgresql://ada:${MASK}@localhost/app`, { cause: "Two calls failed in a row; the next try is at 14:05:20." }),
     summary("browser", "idle", "npx -y @playwright/mcp"),
@@ -113,7 +113,7 @@ function workspaces(): Scene {
           hint: "Look at its log, or check its arguments in the settings.",
           logTail: ["cannot open a b.json"],
         }),
-        status("tracker", "needs-sign-in", { transport: "http", cause: "It asks for a sign-in.", hint: "Run: patchbay mcp login tracker" }),
+        status("tracker", "needs-sign-in", { transport: "http", cause: "It asks for a sign-in.", hint: "Send a token as a header of the server." }),
         status("database", "paused", {
           untilMs: SINCE + 120_000,
           cause: "Two calls failed in a row.",

@@ -176,12 +176,12 @@ test("no field corrects, capitalises or spell-checks what is typed", async () =>
   });
 });
 
-test("a web address takes headers and says how to sign in", async () => {
+test("a web address takes headers and says how to send a token", async () => {
   await inWindow("empty", async (page) => {
     await openAdd(page);
     await page.fill(id("field-name"), "tracker");
     await page.click(id("kind-url"));
-    match(await page.locator(id("server-form")).innerText(), /patchbay mcp login tracker/);
+    match(await page.locator(id("server-form")).innerText(), /patchbay secret set MY_TOKEN/);
     await page.fill(id("field-url"), "https://mcp.example.com/v1");
     await page.fill(id("field-headers"), "X-Team: blue");
     await page.click(id("field-auto_approve"));

@@ -58,7 +58,7 @@ impl Findings {
             };
             table.row([(style, word), (Style::Strong, finding.subject.as_str()), (Style::Plain, finding.message.as_str())]);
             if let Some(place) = &finding.place {
-                table.note(Style::Plain, &format!("at {place}"));
+                table.place(place);
             }
             if let Some(hint) = &finding.hint {
                 table.note(Style::Plain, &format!("next: {hint}"));

@@ -7,7 +7,7 @@ use patchbay_api::{
 use patchbay_secrets::looks_secret;
 
 use super::settings_text::server_text;
-use super::{on_road, tell_problems};
+use super::{note_invalid, on_road, tell_problems};
 use crate::args::Mcp;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -84,6 +84,7 @@ async fn list(context: &mut Context, road: &Road) -> Result<Exit, ApiError> {
         let name = name.unwrap_or_else(|| "(no name)".into());
         let kind = words::transport(server.transport);
         table.row([(Style::Strong, name.as_str()), (style, state), (Style::Plain, kind), (Style::Plain, &server.line)]);
+        server.invalid.iter().for_each(|invalid| note_invalid(&mut table, invalid));
     }
     if table.is_empty() {
         context.output.line(&format!("No servers in {} yet.", text::one_line(&config.file)));

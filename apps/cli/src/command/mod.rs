@@ -13,7 +13,7 @@ mod status;
 mod tools;
 mod trust;
 
-use patchbay_api::{ApiError, ConfigState};
+use patchbay_api::{ApiError, ConfigState, InvalidServer};
 
 use crate::args::{Cli, Command};
 use crate::connect;
@@ -21,6 +21,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::road::{Need, Road};
 use crate::signal::interrupted;
+use crate::table::Table;
 use crate::terminal::Style;
 
 /// Does a command.
@@ -64,7 +65,7 @@ where
     }
 }
 
-/// Tells what is wrong or odd in the settings.
+/// Tells what is wrong or odd in the settings beside the servers.
 fn tell_problems(context: &Context, config: &ConfigState) {
     if context.output.json {
         return;
@@ -74,14 +75,16 @@ fn tell_problems(context: &Context, config: &ConfigState) {
         context.output.aside(Style::Bad, "error", &message);
         context.output.place_and_hint(Some(&broken.place.to_string()), Some("correct this place of the file and save it"));
     }
-    for server in &config.servers {
-        if let Some(invalid) = &server.invalid {
-            let name = invalid.name.as_deref().map_or_else(|| "a server without a name".into(), |name| format!("server \"{name}\""));
-            context.output.warn(&format!("{name}: {}", invalid.reason));
-            context.output.place_and_hint(Some(&invalid.place.to_string()), invalid.hint.as_deref());
-        }
-    }
     config.warnings.iter().for_each(|warning| context.output.warn(warning));
+}
+
+/// Says under the last row of a table what is wrong with an entry, and where.
+fn note_invalid(table: &mut Table, invalid: &InvalidServer) {
+    table.note(Style::Bad, &invalid.reason);
+    table.place(&invalid.place.to_string());
+    if let Some(hint) = &invalid.hint {
+        table.note(Style::Plain, &format!("next: {hint}"));
+    }
 }
 
 fn completions(context: &mut Context, shell: clap_complete::Shell) -> Exit {

@@ -24,7 +24,9 @@ const MAX_VALUE: u64 = 1 << 20;
 /// # Errors
 /// The store cannot be used, or there is no value.
 pub async fn run(context: &mut Context, command: Secret) -> Result<Exit, ApiError> {
-    context.home.ensure().map_err(|error| error.to_api())?;
+    if !matches!(command, Secret::List) {
+        context.home.ensure().map_err(|error| error.to_api())?;
+    }
     let store = SecretStore::file(context.home.dir());
     match command {
         Secret::Set(secret) => set(context, &store, &secret).await,

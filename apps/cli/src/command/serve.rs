@@ -20,9 +20,11 @@ pub async fn run(context: &mut Context) -> Result<Exit, ApiError> {
     let (requests, mut inbox) = mpsc::channel(4);
     let mut options = context.hub_options(OwnerKind::Serve, true)?;
     options.host = Some(requests);
+    context.home.ensure().map_err(|error| error.to_api())?;
+    // The log of a running owner is not touched: this process is about to be refused.
+    let log = if let Ok(None) = patchbay_hub::owner_pid(&context.home) { context.log() } else { None };
     let hub = Hub::open(context.home.clone(), context.redactor.clone(), options).await;
     let hub = hub.map_err(|error| error.to_api())?;
-    let log = context.log();
     let mut serving = JoinSet::new();
     serving.spawn(patchbay_control::serve(hub.clone()));
     let result = tokio::select! {

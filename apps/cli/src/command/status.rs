@@ -1,8 +1,10 @@
 //! `patchbay status`: every server of the workspace with its state (MCP-40, MCP-41). Starts nothing.
 
-use patchbay_api::{ApiError, GetSnapshot, ListMcpServers, OwnerInfo, OwnerKind, ServerStatus, Snapshot};
+use patchbay_api::{
+    ApiError, GetSnapshot, InvalidServer, ListMcpServers, OwnerInfo, OwnerKind, ServerState, ServerStatus, Snapshot,
+};
 
-use super::{on_road, tell_problems};
+use super::{note_invalid, on_road, tell_problems};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::road::{Need, Road};
@@ -28,10 +30,11 @@ async fn show(context: &mut Context, road: &Road) -> Result<Exit, ApiError> {
         return Ok(Exit::Done);
     }
     head(context, &snapshot);
-    if servers.is_empty() {
+    let invalid: Vec<_> = snapshot.config.servers.iter().filter_map(|server| server.invalid.as_ref()).collect();
+    if servers.is_empty() && invalid.is_empty() {
         context.output.line("No servers are configured here. Add one: patchbay mcp add NAME COMMAND [ARGS]…");
     } else {
-        context.output.table(&table(&servers));
+        context.output.table(&table(&servers, &invalid));
     }
     tell_problems(context, &snapshot.config);
     for problem in snapshot.workspaces.iter().flat_map(|workspace| &workspace.problems) {
@@ -57,7 +60,7 @@ pub fn owner(owner: &OwnerInfo) -> String {
     }
 }
 
-fn table(servers: &[ServerStatus]) -> Table {
+fn table(servers: &[ServerStatus], invalid: &[&InvalidServer]) -> Table {
     let mut table = Table::new(&["Server", "State", "Since", "Tools", "Process", "Sandbox"]);
     for server in servers {
         let (style, state) = words::status(server);
@@ -83,12 +86,17 @@ fn table(servers: &[ServerStatus]) -> Table {
             table.note(Style::Plain, &format!("next: {hint}"));
         }
     }
+    for entry in invalid {
+        let (style, state) = words::state(ServerState::Invalid);
+        table.row([(Style::Strong, entry.name.as_deref().unwrap_or("(no name)")), (style, state)]);
+        note_invalid(&mut table, entry);
+    }
     table.without_empty_columns()
 }
 
 #[cfg(test)]
 mod tests {
-    use patchbay_api::{ServerId, ServerState};
+    use patchbay_api::ServerId;
 
     use super::*;
     use crate::terminal::Terminal;
@@ -111,7 +119,7 @@ mod tests {
         };
         let mut failed = server("b", ServerState::Failed);
         (failed.cause, failed.hint) = (Some("npx was not found".into()), Some("install node".into()));
-        let text = table(&[server("a", ServerState::Disabled), failed]).render(&Terminal::fixed(None, false));
+        let text = table(&[server("a", ServerState::Disabled), failed], &[]).render(&Terminal::fixed(None, false));
         assert_eq!(
             text,
             "Server  State\n\

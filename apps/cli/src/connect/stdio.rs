@@ -1,5 +1,6 @@
 //! Standard input and output without a thread in between, where the system allows it: an agent's calls go through
-//! here, and each hand-over to a thread costs more than the rest of the relay.
+//! here, and each hand-over to a thread costs more than the rest of the relay. Pipes take the thread on macOS and
+//! Windows, which is not run here.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 

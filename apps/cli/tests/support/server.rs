@@ -28,6 +28,7 @@ while read -r line; do
       answer '"error":{"code":-32601,"message":"not known"}' ;;
   esac
 done
+sleep 0.2
 echo "end $$" >> "$RECORD"
 "#;
 
@@ -77,6 +78,13 @@ impl Server {
         wait_for(&format!("{count} × {event}"), || {
             (self.events().iter().filter(|one| one.starts_with(event)).count() >= count).then_some(())
         });
+    }
+
+    /// Whether each of its processes was let go by the end of its input and waited for, as an ordered stop does: it
+    /// takes a moment to write down its end.
+    pub fn stopped_in_order(&self) -> bool {
+        let events = self.events();
+        self.pids().iter().all(|pid| events.contains(&format!("end {pid}")) && !alive(*pid))
     }
 
     /// Waits until none of its processes is left.

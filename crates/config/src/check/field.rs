@@ -5,214 +5,233 @@ use std::collections::BTreeMap;
 use patchbay_api::TransportKind;
 
 use crate::{
-    node::{Key, Node, Value},
+    node::{Key, Node, Span, Value},
     raw::Problem,
 };
 
 /// A key's value, if it is there.
-pub(crate) struct Field<'n> {
-    name: &'n str,
-    node: Option<&'n Node>,
+pub(crate) struct Field<'k> {
+    at: At<'k>,
+    value: Option<Value>,
 }
 
-impl<'n> Field<'n> {
+/// A key and where its value stands.
+#[derive(Clone)]
+struct At<'k> {
+    name: &'k str,
+    span: Span,
+}
+
+impl At<'_> {
+    fn problem(&self, reason: impl Into<String>) -> Problem {
+        let span = self.span.clone();
+        Problem { name: None, field: Some(self.name.into()), reason: reason.into(), hint: None, span }
+    }
+
+    /// The key with what is wrong about it.
+    fn bad(&self, what: &str) -> Problem {
+        self.problem(format!("{} {what}", self.name))
+    }
+
+    fn wrong(&self, value: &Value, wanted: &str) -> Problem {
+        self.bad(&format!("must be {wanted}, not {}", value.kind()))
+    }
+
+    fn without_nul(&self, text: String) -> Result<String, Problem> {
+        if text.contains('\0') { Err(self.bad("must not hold the character U+0000")) } else { Ok(text) }
+    }
+}
+
+impl<'k> Field<'k> {
     /// The value of the key with this full name.
-    pub(crate) fn of(name: &'n str, node: Option<&'n Node>) -> Self {
-        Self { name, node }
+    pub(crate) fn of(name: &'k str, node: Option<Node>) -> Self {
+        match node {
+            Some(Node { value, span }) => Self { at: At { name, span }, value: Some(value) },
+            None => Self { at: At { name, span: 0..0 }, value: None },
+        }
     }
 
     /// What is wrong with this value.
     pub(crate) fn problem(&self, reason: impl Into<String>) -> Problem {
-        Problem {
-            name: None,
-            field: Some(self.name.into()),
-            reason: reason.into(),
-            hint: None,
-            span: self.node.map_or(0..0, |node| node.span.clone()),
-        }
-    }
-
-    fn wrong(&self, node: &Node, wanted: &str) -> Problem {
-        self.problem(format!("{} must be {wanted}, not {}", self.name, node.kind()))
+        self.at.problem(reason)
     }
 
     /// true or false.
-    pub(crate) fn bool(&self) -> Result<Option<bool>, Problem> {
-        match self.node {
+    pub(crate) fn bool(self) -> Result<Option<bool>, Problem> {
+        match self.value {
             None => Ok(None),
-            Some(Node { value: Value::Bool(value), .. }) => Ok(Some(*value)),
-            Some(node) => Err(self.wrong(node, "true or false without quotes")),
+            Some(Value::Bool(value)) => Ok(Some(value)),
+            Some(other) => Err(self.at.wrong(&other, "true or false without quotes")),
         }
     }
 
     /// A whole number from `least` up to 32 bits.
-    pub(crate) fn whole(&self, least: u32) -> Result<Option<u32>, Problem> {
-        match self.node {
+    pub(crate) fn whole(self, least: u32) -> Result<Option<u32>, Problem> {
+        match self.value {
             None => Ok(None),
-            Some(Node { value: Value::Integer(value), .. }) => match u32::try_from(*value) {
+            Some(Value::Integer(value)) => match u32::try_from(value) {
                 Ok(value) if value >= least => Ok(Some(value)),
-                _ => Err(self.problem(format!("{} must be a whole number from {least} to {}", self.name, u32::MAX))),
+                _ => Err(self.at.bad(&format!("must be a whole number from {least} to {}", u32::MAX))),
             },
-            Some(node) => Err(self.wrong(node, "a whole number")),
+            Some(other) => Err(self.at.wrong(&other, "a whole number")),
         }
     }
 
-    /// A port number; 0 is none.
-    pub(crate) fn port(&self) -> Result<Option<u16>, Problem> {
-        match self.whole(1)? {
-            None => Ok(None),
-            Some(value) => u16::try_from(value)
-                .map(Some)
-                .map_err(|_| self.problem(format!("{} must be a port from 1 to 65535", self.name))),
-        }
+    /// A port number, not less than `least`.
+    pub(crate) fn port(self, least: u32) -> Result<Option<u16>, Problem> {
+        let at = self.at.clone();
+        let wrong = |_| at.bad(&format!("must be a port from {least} to 65535"));
+        self.whole(least)?.map(u16::try_from).transpose().map_err(wrong)
     }
 
     /// Text.
-    pub(crate) fn text(&self) -> Result<Option<String>, Problem> {
-        match self.node {
+    pub(crate) fn text(self) -> Result<Option<String>, Problem> {
+        match self.value {
             None => Ok(None),
-            Some(Node { value: Value::String(text), .. }) => Ok(Some(text.clone())),
-            Some(node) => Err(self.wrong(node, "text in quotes")),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.at.wrong(&other, "text in quotes")),
         }
     }
 
-    /// Text with something in it.
-    pub(crate) fn some_text(&self) -> Result<Option<String>, Problem> {
+    /// Text with something in it that a system call can carry.
+    pub(crate) fn some_text(self) -> Result<Option<String>, Problem> {
+        let at = self.at.clone();
         match self.text()? {
-            Some(text) if text.trim().is_empty() => Err(self.problem(format!("{} must not be empty", self.name))),
-            Some(text) => self.without_nul(text).map(Some),
+            Some(text) if text.trim().is_empty() => Err(at.bad("must not be empty")),
+            Some(text) => at.without_nul(text).map(Some),
             None => Ok(None),
         }
-    }
-
-    /// Text that a system call can carry.
-    pub(crate) fn without_nul(&self, text: String) -> Result<String, Problem> {
-        if text.contains('\0') {
-            return Err(self.problem(format!("{} must not hold the character U+0000", self.name)));
-        }
-        Ok(text)
     }
 
     /// A list of texts.
-    pub(crate) fn texts(&self) -> Result<Vec<String>, Problem> {
-        let items = match self.node {
+    pub(crate) fn texts(self) -> Result<Vec<String>, Problem> {
+        let items = match self.value {
             None => return Ok(Vec::new()),
-            Some(Node { value: Value::Array(items), .. }) => items,
-            Some(node) => return Err(self.wrong(node, "a list of texts in square brackets")),
+            Some(Value::Array(items)) => items,
+            Some(other) => return Err(self.at.wrong(&other, "a list of texts in square brackets")),
         };
-        let each = |(index, item): (usize, &Node)| match &item.value {
-            Value::String(text) => Ok(text.clone()),
-            _ => {
-                let name = format!("{}[{index}]", self.name);
-                Err(Field::of(&name, Some(item)).wrong(item, "text in quotes"))
+        let name = self.at.name;
+        let each = |(index, item): (usize, Node)| match item.value {
+            Value::String(text) => Ok(text),
+            other => {
+                let name = format!("{name}[{index}]");
+                Err(At { name: &name, span: item.span }.wrong(&other, "text in quotes"))
             }
         };
-        items.iter().enumerate().map(each).collect()
+        items.into_iter().enumerate().map(each).collect()
     }
 
     /// Arguments of a program.
-    pub(crate) fn args(&self) -> Result<Vec<String>, Problem> {
-        self.texts()?.into_iter().map(|text| self.without_nul(text)).collect()
+    pub(crate) fn args(self) -> Result<Vec<String>, Problem> {
+        let at = self.at.clone();
+        self.texts()?.into_iter().map(|text| at.without_nul(text)).collect()
     }
 
     /// Globs.
-    pub(crate) fn globs(&self) -> Result<Vec<String>, Problem> {
+    pub(crate) fn globs(self) -> Result<Vec<String>, Problem> {
+        let at = self.at.clone();
         let globs = self.texts()?;
         for glob in &globs {
             globset::Glob::new(glob)
-                .map_err(|error| self.problem(format!("{}: \"{glob}\" is no pattern: {}", self.name, error.kind())))?;
+                .map_err(|error| at.problem(format!("{}: \"{glob}\" is no pattern: {}", at.name, error.kind())))?;
         }
         Ok(globs)
     }
 
     /// A table.
-    pub(crate) fn table(&self) -> Result<Option<&'n [(Key, Node)]>, Problem> {
-        match self.node {
+    pub(crate) fn table(self) -> Result<Option<Vec<(Key, Node)>>, Problem> {
+        match self.value {
             None => Ok(None),
-            Some(Node { value: Value::Table(members), .. }) => Ok(Some(members)),
-            Some(node) => Err(self.wrong(node, "a table")),
+            Some(Value::Table(members)) => Ok(Some(members)),
+            Some(other) => Err(self.at.wrong(&other, "a table")),
         }
     }
 
-    fn text_table(&self, check: impl Fn(&Field<'_>, &str, &str) -> Result<(), Problem>) -> Result<BTreeMap<String, String>, Problem> {
+    fn text_table(self, check: fn(&At<'_>, &str, &str) -> Result<(), Problem>) -> Result<BTreeMap<String, String>, Problem> {
+        let table = self.at.name;
         let mut texts = BTreeMap::new();
-        for (key, node) in self.table()?.unwrap_or_default() {
-            let name = format!("{}.{}", self.name, key.name);
-            let field = Field::of(&name, Some(node));
-            let text = field.text()?.unwrap_or_default();
-            check(&field, &key.name, &text)?;
-            texts.insert(key.name.clone(), text);
+        for (key, Node { value, span }) in self.table()?.unwrap_or_default() {
+            let name = format!("{table}.{}", key.name);
+            let at = At { name: &name, span };
+            let Value::String(text) = value else { return Err(at.wrong(&value, "text in quotes")) };
+            check(&at, &key.name, &text)?;
+            texts.insert(key.name, text);
         }
         Ok(texts)
     }
 
     /// Variables of an environment.
-    pub(crate) fn env(&self) -> Result<BTreeMap<String, String>, Problem> {
-        self.text_table(|field, name, value| {
+    pub(crate) fn env(self) -> Result<BTreeMap<String, String>, Problem> {
+        self.text_table(|at, name, value| {
             if name.is_empty() || name.contains(['=', '\0']) {
-                return Err(field.problem(format!("{} is no name of a variable", field.name)));
+                return Err(at.bad("is no name of a variable"));
             }
-            field.without_nul(value.to_owned()).map(drop)
+            if value.contains('\0') { Err(at.bad("must not hold the character U+0000")) } else { Ok(()) }
         })
     }
 
     /// HTTP headers (RFC 9110, sections 5.1 and 5.5).
-    pub(crate) fn headers(&self) -> Result<BTreeMap<String, String>, Problem> {
-        let headers = self.text_table(|field, name, value| {
+    pub(crate) fn headers(self) -> Result<BTreeMap<String, String>, Problem> {
+        let table = self.at.clone();
+        let headers = self.text_table(|at, name, value| {
             if name.is_empty() || !name.bytes().all(is_token) {
-                return Err(field.problem(format!("{} is no name of a header", field.name)));
+                return Err(at.bad("is no name of a header"));
             }
             // The value is not repeated: it may be a secret.
             if value.contains(|c: char| c.is_control() && c != '\t') {
-                return Err(field.problem(format!("{} holds a line break or another control character", field.name)));
+                return Err(at.bad("holds a line break or another control character"));
             }
             Ok(())
         })?;
         let mut seen = BTreeMap::new();
         for name in headers.keys() {
             if let Some(other) = seen.insert(name.to_ascii_lowercase(), name) {
-                return Err(self.problem(format!("{}: \"{other}\" and \"{name}\" are the same header", self.name)));
+                return Err(table.problem(format!("{}: \"{other}\" and \"{name}\" are the same header", table.name)));
             }
         }
         Ok(headers)
     }
 
     /// A web address. One with variables is looked at again when they are filled in.
-    pub(crate) fn address(&self, text: String) -> Result<String, Problem> {
+    pub(crate) fn address(self) -> Result<Option<String>, Problem> {
+        let at = self.at.clone();
+        let Some(text) = self.some_text()? else { return Ok(None) };
         if text.contains("${") {
-            return Ok(text);
+            return Ok(Some(text));
         }
-        let reason = match url::Url::parse(&text) {
-            Ok(url) if !matches!(url.scheme(), "http" | "https") => "must begin with http:// or https://".to_owned(),
-            Ok(url) if url.host_str().is_none_or(str::is_empty) => "names no host".to_owned(),
-            Ok(_) => return Ok(text),
-            Err(error) => format!("is no web address: {error}"),
-        };
-        Err(self.problem(format!("{} {reason}", self.name)))
+        match url::Url::parse(&text) {
+            Ok(url) if !matches!(url.scheme(), "http" | "https") => Err(at.bad("must begin with http:// or https://")),
+            Ok(url) if url.host_str().is_none_or(str::is_empty) => Err(at.bad("names no host")),
+            Ok(_) => Ok(Some(text)),
+            Err(error) => Err(at.bad(&format!("is no web address: {error}"))),
+        }
     }
 
     /// `type`.
-    pub(crate) fn transport(&self) -> Result<Option<TransportKind>, Problem> {
+    pub(crate) fn transport(self) -> Result<Option<TransportKind>, Problem> {
+        let at = self.at.clone();
         Ok(match self.text()?.as_deref() {
             None => None,
             Some("stdio") => Some(TransportKind::Stdio),
             Some("http") => Some(TransportKind::Http),
             Some("sse") => Some(TransportKind::Sse),
             Some(other) => {
-                let reason = format!("the type \"{}\" is not known: use \"stdio\", \"http\" or \"sse\"", cut(other));
-                return Err(self.problem(reason));
+                let other: String = other.chars().take(40).collect();
+                let reason = format!("the type \"{other}\" is not known: use \"stdio\", \"http\" or \"sse\"");
+                return Err(at.problem(reason));
             }
         })
     }
 
     /// A reference into the secret store: never the secret itself.
-    pub(crate) fn secret_reference(&self) -> Result<Option<String>, Problem> {
+    pub(crate) fn secret_reference(self) -> Result<Option<String>, Problem> {
+        let at = self.at.clone();
         let Some(text) = self.some_text()? else { return Ok(None) };
         let name = text.strip_prefix("${secret:").and_then(|rest| rest.strip_suffix('}'));
         if name.is_some_and(|name| !name.is_empty() && !name.contains(['{', '}', '$'])) {
             return Ok(Some(text));
         }
-        let mut problem = self.problem(format!("{} must be a reference such as \"${{secret:NAME}}\"", self.name));
+        let mut problem = at.bad("must be a reference such as \"${secret:NAME}\"");
         problem.hint = Some("Store it with \"patchbay secret set NAME\" and write the reference here.".into());
         Err(problem)
     }
@@ -220,9 +239,4 @@ impl<'n> Field<'n> {
 
 fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
-}
-
-/// Text from a file, short enough for a message.
-fn cut(text: &str) -> String {
-    text.chars().take(40).collect()
 }

@@ -51,21 +51,21 @@ fn checked(raw: RawServer) -> Result<ServerConfig, Problem> {
         always_allow,
         unknown: _,
     } = raw;
-    let name = server_name(name.as_ref(), &span)?;
+    let name = server_name(name, &span)?;
     let stdio = RawStdio { command, args, env, cwd, sandbox };
     let http = RawHttp { url, headers, oauth };
     Ok(ServerConfig {
         id: ServerId { scope, name },
-        transport: checked_transport(transport.as_ref(), &stdio, &http, &span)?,
-        tools: Field::of("tools", tools.as_ref()).globs()?,
-        auto_approve: Field::of("auto_approve", auto_approve.as_ref()).bool()?.unwrap_or(false),
-        prefix: Field::of("prefix", prefix.as_ref()).some_text()?,
-        agents: Field::of("agents", agents.as_ref()).texts()?,
-        timeout: seconds(Field::of("timeout_seconds", timeout_seconds.as_ref()).whole(1)?.unwrap_or(TIMEOUT_SECONDS)),
-        max: Field::of("max_seconds", max_seconds.as_ref()).whole(1)?.map(seconds),
-        disabled: Field::of("disabled", disabled.as_ref()).bool()?.unwrap_or(false),
-        health_check: checked_health(health_check.as_ref())?,
-        always_allow: Field::of("always_allow", always_allow.as_ref()).texts()?,
+        transport: checked_transport(transport, stdio, http, &span)?,
+        tools: Field::of("tools", tools).globs()?,
+        auto_approve: Field::of("auto_approve", auto_approve).bool()?.unwrap_or(false),
+        prefix: Field::of("prefix", prefix).some_text()?,
+        agents: Field::of("agents", agents).texts()?,
+        timeout: seconds(Field::of("timeout_seconds", timeout_seconds).whole(1)?.unwrap_or(TIMEOUT_SECONDS)),
+        max: Field::of("max_seconds", max_seconds).whole(1)?.map(seconds),
+        disabled: Field::of("disabled", disabled).bool()?.unwrap_or(false),
+        health_check: checked_health(health_check)?,
+        always_allow: Field::of("always_allow", always_allow).texts()?,
     })
 }
 
@@ -87,103 +87,98 @@ fn seconds(value: u32) -> Duration {
     Duration::from_secs(u64::from(value))
 }
 
-fn server_name(name: Option<&Node>, entry: &Span) -> Result<ServerName, Problem> {
-    let field = Field::of("name", name);
-    let Some(text) = field.text()? else {
+fn server_name(name: Option<Node>, entry: &Span) -> Result<ServerName, Problem> {
+    let at = name.as_ref().map_or(entry, |node| &node.span).clone();
+    let Some(text) = Field::of("name", name).text()? else {
         return Err(problem("name", "a server needs a name", entry, "Add a line such as name = \"files\"."));
     };
-    ServerName::try_from(text).map_err(|error| field.problem(error.to_string()))
+    ServerName::try_from(text).map_err(|error| problem("name", &error.to_string(), &at, "Give it another name."))
 }
 
 fn checked_transport(
-    kind: Option<&Node>,
-    stdio: &RawStdio,
-    http: &RawHttp,
+    kind: Option<Node>,
+    stdio: RawStdio,
+    http: RawHttp,
     entry: &Span,
 ) -> Result<Transport, Problem> {
-    let command = Field::of("command", stdio.command.as_ref()).some_text()?;
-    let url = Field::of("url", http.url.as_ref()).some_text()?;
-    let kind = Field::of("type", kind);
-    let wanted = kind.transport()?;
-    let (has_command, has_url) = (command.is_some(), url.is_some());
-    match (command, url) {
-        (Some(_), Some(_)) => {
-            let at = http.url.as_ref().map_or(entry, |node| &node.span);
-            Err(problem("url", "has both a command and a url", at, "Keep the one that is meant and delete the other."))
-        }
-        (None, None) => {
+    let at = kind.as_ref().map_or(entry, |node| &node.span).clone();
+    let misfit = |fits: &str, has: &str| {
+        let reason = format!("the type does not fit a server with {has}: leave it out or write \"{fits}\"");
+        Err(problem("type", &reason, &at, "Correct or delete this line."))
+    };
+    if stdio.command.is_some()
+        && let Some(span) = http.url.as_ref().map(|url| url.span.clone())
+    {
+        Field::of("command", stdio.command).some_text()?;
+        Field::of("url", http.url).some_text()?;
+        let hint = "Keep the one that is meant and delete the other.";
+        return Err(problem("url", "has both a command and a url", &span, hint));
+    }
+    match (Field::of("type", kind).transport()?, stdio.command.is_some(), http.url.is_some()) {
+        (_, false, false) => {
             Err(problem("command", "has neither a command nor a url", entry, "Add the one that is meant."))
         }
-        (Some(command), None) if matches!(wanted, None | Some(TransportKind::Stdio)) => {
-            checked_stdio(command, stdio).map(Transport::Stdio)
-        }
-        (None, Some(url)) if wanted == Some(TransportKind::Sse) => checked_http(url, http).map(Transport::Sse),
-        (None, Some(url)) if matches!(wanted, None | Some(TransportKind::Http)) => {
-            checked_http(url, http).map(Transport::Http)
-        }
-        _ => {
-            debug_assert!(has_command != has_url);
-            let fits = if has_command { "stdio" } else { "http" };
-            let has = if has_command { "a command" } else { "a url" };
-            Err(kind.problem(format!("the type does not fit a server with {has}: leave it out or write \"{fits}\"")))
-        }
+        (None | Some(TransportKind::Stdio), true, _) => checked_stdio(stdio).map(Transport::Stdio),
+        (Some(TransportKind::Sse), false, true) => checked_http(http).map(Transport::Sse),
+        (None | Some(TransportKind::Http), false, true) => checked_http(http).map(Transport::Http),
+        (Some(_), true, _) => misfit("stdio", "a command"),
+        (Some(_), false, _) => misfit("http", "a url"),
     }
 }
 
-fn checked_stdio(command: String, raw: &RawStdio) -> Result<Stdio, Problem> {
-    let RawStdio { command: _, args, env, cwd, sandbox } = raw;
+fn checked_stdio(raw: RawStdio) -> Result<Stdio, Problem> {
+    let RawStdio { command, args, env, cwd, sandbox } = raw;
     Ok(Stdio {
-        command: Field::of("command", raw.command.as_ref()).without_nul(command)?,
-        args: Field::of("args", args.as_ref()).args()?,
-        env: Field::of("env", env.as_ref()).env()?,
-        cwd: Field::of("cwd", cwd.as_ref()).some_text()?,
-        sandbox: Field::of("sandbox", sandbox.as_ref()).bool()?.unwrap_or(true),
+        command: Field::of("command", command).some_text()?.unwrap_or_default(),
+        args: Field::of("args", args).args()?,
+        env: Field::of("env", env).env()?,
+        cwd: Field::of("cwd", cwd).some_text()?,
+        sandbox: Field::of("sandbox", sandbox).bool()?.unwrap_or(true),
     })
 }
 
-fn checked_http(url: String, raw: &RawHttp) -> Result<Http, Problem> {
-    let RawHttp { url: node, headers, oauth } = raw;
+fn checked_http(raw: RawHttp) -> Result<Http, Problem> {
+    let RawHttp { url, headers, oauth } = raw;
     Ok(Http {
-        url: Field::of("url", node.as_ref()).address(url)?,
-        headers: Field::of("headers", headers.as_ref()).headers()?,
-        oauth: checked_oauth(oauth.as_ref())?,
+        url: Field::of("url", url).address()?.unwrap_or_default(),
+        headers: Field::of("headers", headers).headers()?,
+        oauth: checked_oauth(oauth)?,
     })
 }
 
-fn checked_health(node: Option<&Node>) -> Result<HealthCheck, Problem> {
-    let default = HealthCheck::default();
-    let Some(table) = Field::of("health_check", node).table()? else { return Ok(default) };
-    let [mut enabled, mut interval_ms, mut timeout_ms, mut failures] = [None; 4];
-    for (key, node) in table {
+fn checked_health(node: Option<Node>) -> Result<HealthCheck, Problem> {
+    let mut health = HealthCheck::default();
+    for (key, node) in Field::of("health_check", node).table()?.unwrap_or_default() {
+        let node = Some(node);
         match key.name.as_str() {
-            "enabled" => enabled = Field::of("health_check.enabled", Some(node)).bool()?.map(u32::from),
-            "interval_ms" => interval_ms = Field::of("health_check.interval_ms", Some(node)).whole(1)?,
-            "timeout_ms" => timeout_ms = Field::of("health_check.timeout_ms", Some(node)).whole(1)?,
-            "failures" => failures = Field::of("health_check.failures", Some(node)).whole(1)?,
+            "enabled" => set(&mut health.enabled, Field::of("health_check.enabled", node).bool()?),
+            "interval_ms" => set(&mut health.interval_ms, Field::of("health_check.interval_ms", node).whole(1)?),
+            "timeout_ms" => set(&mut health.timeout_ms, Field::of("health_check.timeout_ms", node).whole(1)?),
+            "failures" => set(&mut health.failures, Field::of("health_check.failures", node).whole(1)?),
             _ => {}
         }
     }
-    Ok(HealthCheck {
-        enabled: enabled.map_or(default.enabled, |on| on != 0),
-        interval_ms: interval_ms.unwrap_or(default.interval_ms),
-        timeout_ms: timeout_ms.unwrap_or(default.timeout_ms),
-        failures: failures.unwrap_or(default.failures),
-    })
+    Ok(health)
 }
 
-fn checked_oauth(node: Option<&Node>) -> Result<Oauth, Problem> {
+fn set<T>(slot: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *slot = value;
+    }
+}
+
+fn checked_oauth(node: Option<Node>) -> Result<Oauth, Problem> {
     let mut oauth = Oauth::default();
-    let Some(table) = Field::of("oauth", node).table()? else { return Ok(oauth) };
-    for (key, node) in table {
+    for (key, node) in Field::of("oauth", node).table()?.unwrap_or_default() {
         let path = format!("oauth.{}", key.name);
         let field = Field::of(&path, Some(node));
         match key.name.as_str() {
             "provider" => oauth.provider = field.some_text()?,
             "client_id" => oauth.client_id = field.some_text()?,
             "client_secret" => oauth.client_secret = field.secret_reference()?,
-            "enabled" => oauth.enabled = field.bool()?.unwrap_or(true),
+            "enabled" => set(&mut oauth.enabled, field.bool()?),
             "scopes" => oauth.scopes = field.texts()?,
-            "redirect_port" => oauth.redirect_port = field.port()?,
+            "redirect_port" => oauth.redirect_port = field.port(1)?,
             _ => {}
         }
     }

@@ -1,11 +1,9 @@
 //! Finding servers and their keys among the statements, however the file spells them.
 
+use super::layout::Layout;
 use crate::{
-    node::{Key, Span},
-    toml::{
-        Document,
-        syntax::{Kind, List, Pair, Statement, Tree},
-    },
+    node::Span,
+    toml::syntax::{Kind, List, Pair, Part, Statement, Tree, begins, is_path},
 };
 
 /// How a file spells its servers.
@@ -64,35 +62,31 @@ pub(super) enum Host<'d> {
 /// The path to the servers.
 const PATH: [&str; 2] = ["mcp", "servers"];
 
-fn names(path: &[Key]) -> Vec<&str> {
-    path.iter().map(|key| key.name.as_str()).collect()
-}
-
-/// What is left of `path` behind these keys; `None` where they lead elsewhere.
-fn behind<'p, 'n>(keys: &[Key], path: &'p [&'n str]) -> Option<&'p [&'n str]> {
-    let same = keys.len() <= path.len() && keys.iter().zip(path).all(|(key, name)| key.name == *name);
-    same.then(|| &path[keys.len()..])
+/// What is left of `path` behind this key; `None` where it leads elsewhere.
+fn behind<'p, 'n>(key: &[Part], text: &str, path: &'p [&'n str]) -> Option<&'p [&'n str]> {
+    (key.len() <= path.len() && begins(key, text, path)).then(|| &path[key.len()..])
 }
 
 impl<'d> Servers<'d> {
     /// Finds them. The document is a valid one whose `mcp.servers` is a list, if it is there.
-    pub(super) fn find(document: &'d Document) -> Self {
+    pub(super) fn find(layout: &Layout<'d>) -> Self {
+        let text = layout.text;
         let mut tables: Vec<Vec<usize>> = Vec::new();
         let mut within = None;
-        let mut current: Option<Vec<&str>> = Some(Vec::new());
-        for (index, statement) in document.statements.iter().enumerate() {
-            match (statement, &current) {
+        // The table that the pairs belong to; `None` for one of a server.
+        let mut current: Option<&[Part]> = Some(&[]);
+        for (index, statement) in layout.document.statements.iter().enumerate() {
+            match (statement, current) {
                 (Statement::Header(header), _) => {
-                    let path = names(&header.path);
-                    if header.array && path == PATH {
+                    if header.array && is_path(&header.path, text, &PATH) {
                         tables.push(Vec::new());
                     }
-                    let of_server = path.starts_with(&PATH) && !tables.is_empty();
-                    current = (!of_server).then_some(path);
+                    let of_server = header.path.len() >= PATH.len() && begins(&header.path, text, &PATH);
+                    current = (!of_server || tables.is_empty()).then_some(header.path.as_slice());
                 }
                 (Statement::Pair(pair), Some(table)) => {
-                    let Some(rest) = PATH.strip_prefix(table.as_slice()) else { continue };
-                    match servers_in(pair, rest) {
+                    let Some(rest) = behind(table, text, &PATH) else { continue };
+                    match servers_in(pair, text, rest) {
                         Some(list @ Self::List { .. }) => return list,
                         Some(Self::Absent { within: found }) => within = found,
                         _ => {}
@@ -123,14 +117,14 @@ impl<'d> Servers<'d> {
 }
 
 /// What a pair says about the servers: the list itself, or an inline `mcp` that may hold it.
-fn servers_in<'d>(pair: &'d Pair, path: &[&str]) -> Option<Servers<'d>> {
-    let rest = behind(&pair.path, path)?;
+fn servers_in<'d>(pair: &'d Pair, text: &str, path: &[&str]) -> Option<Servers<'d>> {
+    let rest = behind(&pair.path, text, path)?;
     match (&pair.value.kind, rest) {
         (Kind::Array(items), []) => Some(Servers::List { items, span: &pair.value.span, within: None }),
         (Kind::Table(pairs), [_]) => {
             let span = &pair.value.span;
             for (index, item) in pairs.iter().enumerate() {
-                if let Some(Servers::List { items, span: list, .. }) = servers_in(&item.part, rest) {
+                if let Some(Servers::List { items, span: list, .. }) = servers_in(&item.part, text, rest) {
                     return Some(Servers::List { items, span: list, within: Some(Within { pairs, span, index }) });
                 }
             }
@@ -142,26 +136,33 @@ fn servers_in<'d>(pair: &'d Pair, path: &[&str]) -> Option<Servers<'d>> {
 
 impl<'d> Entry<'d> {
     /// The pair of exactly this key.
-    pub(super) fn find(&self, document: &'d Document, path: &[&str]) -> Option<Found<'d>> {
-        self.all(document, path).into_iter().find(|(_, exact)| *exact).map(|(found, _)| found)
+    pub(super) fn find(&self, layout: &Layout<'d>, path: &[&str]) -> Option<Found<'d>> {
+        self.all(layout, path).into_iter().find(|(_, exact)| *exact).map(|(found, _)| found)
     }
 
     /// The pairs of this key and of what is under it, each with whether it is exactly this key.
-    pub(super) fn all(&self, document: &'d Document, path: &[&str]) -> Vec<(Found<'d>, bool)> {
+    pub(super) fn all(&self, layout: &Layout<'d>, path: &[&str]) -> Vec<(Found<'d>, bool)> {
+        let text = layout.text;
         let mut found = Vec::new();
         match *self {
-            Self::Inline(pairs, span) => within_table(pairs, span, path, &mut found),
+            Self::Inline(pairs, span) => within_table(pairs, span, text, path, &mut found),
             Self::Lines(statements) => {
-                for (index, pair, table) in pairs_of(document, statements) {
-                    // A table under the key holds parts of it only.
-                    if table.len() > path.len() || !path.starts_with(&table) {
-                        if table.starts_with(path) {
-                            found.push((Found { pair, host: Host::Line(index) }, false));
+                let mut table: &[Part] = &[];
+                for index in statements {
+                    match &layout.document.statements[*index] {
+                        Statement::Header(header) => table = relative(&header.path),
+                        // A table under the key holds parts of it only.
+                        Statement::Pair(pair) if table.len() > path.len() => {
+                            if begins(table, text, path) {
+                                found.push((Found { pair, host: Host::Line(*index) }, false));
+                            }
                         }
-                        continue;
+                        Statement::Pair(pair) => {
+                            if let Some(rest) = behind(table, text, path) {
+                                match_pair(pair, Host::Line(*index), text, rest, &mut found);
+                            }
+                        }
                     }
-                    let host = Host::Line(index);
-                    match_pair(pair, host, &path[table.len()..], &mut found);
                 }
             }
         }
@@ -169,62 +170,53 @@ impl<'d> Entry<'d> {
     }
 
     /// The headers of this key's table and of those under it.
-    pub(super) fn headers(&self, document: &Document, path: &[&str]) -> Vec<usize> {
-        let Self::Lines(statements) = self else { return Vec::new() };
-        let is_one = |index: &usize| match &document.statements[*index] {
-            Statement::Header(header) => *index != statements[0] && relative(&names(&header.path)).starts_with(path),
+    pub(super) fn headers(&self, layout: &Layout<'d>, path: &[&str]) -> Vec<usize> {
+        let Self::Lines([own, others @ ..]) = self else { return Vec::new() };
+        let is_one = |index: &usize| match &layout.document.statements[*index] {
+            Statement::Header(header) => {
+                let table = relative(&header.path);
+                *index != *own && table.len() >= path.len() && begins(table, layout.text, path)
+            }
             Statement::Pair(_) => false,
         };
-        statements.iter().copied().filter(is_one).collect()
+        others.iter().copied().filter(is_one).collect()
     }
 
     /// The last statement of the block under the header of this table; of the server's own block for the empty path.
-    pub(super) fn last_of_block(&self, document: &Document, path: &[&str]) -> Option<usize> {
+    pub(super) fn last_of_block(&self, layout: &Layout<'d>, path: &[&str]) -> Option<usize> {
         let Self::Lines(statements) = self else { return None };
-        let header = statements.iter().position(|index| match &document.statements[*index] {
-            Statement::Header(header) => relative(&names(&header.path)) == path,
+        let all = &layout.document.statements;
+        let header = statements.iter().position(|index| match &all[*index] {
+            Statement::Header(header) => is_path(relative(&header.path), layout.text, path),
             Statement::Pair(_) => false,
         })?;
         let block = statements[header + 1..].iter().zip(statements[header] + 1..);
-        let pairs = block.take_while(|(index, next)| {
-            **index == *next && matches!(document.statements[**index], Statement::Pair(_))
-        });
+        let pairs = block.take_while(|(index, next)| **index == *next && matches!(all[**index], Statement::Pair(_)));
         Some(pairs.last().map_or(statements[header], |(index, _)| *index))
     }
 }
 
 /// A header's path from the server on.
-fn relative<'p, 'n>(path: &'p [&'n str]) -> &'p [&'n str] {
+fn relative(path: &[Part]) -> &[Part] {
     path.get(PATH.len()..).unwrap_or_default()
 }
 
-/// The pairs among these statements, each with the table that it stands under.
-fn pairs_of<'d>(document: &'d Document, statements: &[usize]) -> Vec<(usize, &'d Pair, Vec<&'d str>)> {
-    let mut table = Vec::new();
-    let mut pairs = Vec::new();
-    for index in statements {
-        match &document.statements[*index] {
-            Statement::Header(header) => table = relative(&names(&header.path)).to_vec(),
-            Statement::Pair(pair) => pairs.push((*index, pair, table.clone())),
-        }
-    }
-    pairs
-}
+type All<'d> = Vec<(Found<'d>, bool)>;
 
-fn within_table<'d>(pairs: &'d List<Pair>, span: &'d Span, path: &[&str], found: &mut Vec<(Found<'d>, bool)>) {
+fn within_table<'d>(pairs: &'d List<Pair>, span: &'d Span, text: &str, path: &[&str], found: &mut All<'d>) {
     for (index, item) in pairs.iter().enumerate() {
-        match_pair(&item.part, Host::Member(Within { pairs, span, index }), path, found);
+        match_pair(&item.part, Host::Member(Within { pairs, span, index }), text, path, found);
     }
 }
 
-fn match_pair<'d>(pair: &'d Pair, host: Host<'d>, path: &[&str], found: &mut Vec<(Found<'d>, bool)>) {
-    if let Some(rest) = behind(&pair.path, path) {
+fn match_pair<'d>(pair: &'d Pair, host: Host<'d>, text: &str, path: &[&str], found: &mut All<'d>) {
+    if let Some(rest) = behind(&pair.path, text, path) {
         match (&pair.value.kind, rest) {
             (_, []) => found.push((Found { pair, host }, true)),
-            (Kind::Table(pairs), rest) => within_table(pairs, &pair.value.span, rest, found),
+            (Kind::Table(pairs), rest) => within_table(pairs, &pair.value.span, text, rest, found),
             _ => {}
         }
-    } else if pair.path.len() > path.len() && behind(&pair.path[..path.len()], path).is_some() {
+    } else if pair.path.len() > path.len() && begins(&pair.path, text, path) {
         found.push((Found { pair, host }, false));
     }
 }

@@ -35,7 +35,7 @@ impl<'t> Server<'t> {
     /// Gives a key a value. Where it has a list and shall have another one, only one part changes at a time:
     /// `false` says that more has to be done.
     pub(super) fn set(&self, path: Path<'_>, old: Option<&Node>, new: &Node) -> (Vec<Patch>, bool) {
-        let Some(found) = self.entry.find(self.layout.document, path) else {
+        let Some(found) = self.entry.find(&self.layout, path) else {
             return (self.add(path, new), true);
         };
         if let (Kind::Array(items), Some(Value::Array(old)), Value::Array(new)) =
@@ -49,7 +49,7 @@ impl<'t> Server<'t> {
 
     /// Puts `key = value` in the place of another key's pair.
     pub(super) fn exchange(&self, old: &str, new: &str, value: &Node) -> Option<Patch> {
-        let found = self.entry.find(self.layout.document, &[old])?;
+        let found = self.entry.find(&self.layout, &[old])?;
         Some(Patch::new(found.pair.span(), spell::pair(&spell::key(new), value)))
     }
 
@@ -66,7 +66,7 @@ impl<'t> Server<'t> {
         match self.entry {
             Entry::Inline(pairs, span) => Brackets { text: self.text(), span: span.clone(), items: pairs }.push(&pair),
             Entry::Lines(statements) => {
-                let last = self.entry.last_of_block(self.layout.document, &[]).unwrap_or(statements[0]);
+                let last = self.entry.last_of_block(&self.layout, &[]).unwrap_or(statements[0]);
                 vec![self.layout.insert_line(last, &pair)]
             }
         }
@@ -74,18 +74,17 @@ impl<'t> Server<'t> {
 
     /// A new member of one of the server's tables, which may be spelled in four ways or not at all.
     fn add_member(&self, table: &str, member: &str, value: &Node) -> Vec<Patch> {
-        let document = self.layout.document;
         let pair = spell::pair(&spell::key(member), value);
-        if let Some(last) = self.entry.last_of_block(document, &[table]) {
+        if let Some(last) = self.entry.last_of_block(&self.layout, &[table]) {
             return vec![self.layout.insert_line(last, &pair)];
         }
-        if let Some(found) = self.entry.find(document, &[table])
+        if let Some(found) = self.entry.find(&self.layout, &[table])
             && let Kind::Table(pairs) = &found.pair.value.kind
         {
             let list = Brackets { text: self.text(), span: found.pair.value.span.clone(), items: pairs };
             return list.push(&pair);
         }
-        let dotted = self.entry.all(document, &[table]).into_iter().map(|(found, _)| found).next_back();
+        let dotted = self.entry.all(&self.layout, &[table]).into_iter().map(|(found, _)| found).next_back();
         match dotted {
             Some(found) => self.add_dotted(found, &pair),
             None => self.add_key(&format!("{}.{}", spell::key(table), spell::key(member)), value),
@@ -108,12 +107,11 @@ impl<'t> Server<'t> {
 
     /// Takes a key away with everything under it, one piece at a time: `false` says that more has to be done.
     pub(super) fn unset(&self, path: Path<'_>) -> (Vec<Patch>, bool) {
-        let document = self.layout.document;
-        if let Some(header) = self.entry.headers(document, path).first() {
+        if let Some(header) = self.entry.headers(&self.layout, path).first() {
             let last = self.block_end(*header);
             return (vec![self.layout.remove_statements(*header, last)], false);
         }
-        match self.entry.all(document, path).first() {
+        match self.entry.all(&self.layout, path).first() {
             Some((found, _)) => (self.remove(*found), false),
             None => (Vec::new(), true),
         }
@@ -137,7 +135,7 @@ impl<'t> Server<'t> {
 
     /// Switches off what is off by default: by taking the key away, or by `false` where a comment stands on its line.
     pub(super) fn clear_flag(&self, path: Path<'_>) -> Vec<Patch> {
-        let Some(found) = self.entry.find(self.layout.document, path) else { return Vec::new() };
+        let Some(found) = self.entry.find(&self.layout, path) else { return Vec::new() };
         let end = found.pair.value.span.end;
         let line = &self.text()[end..super::layout::line_end(self.text(), end)];
         if matches!(found.host, Host::Line(_)) && line.trim_start_matches([' ', '\t']).starts_with('#') {

@@ -17,7 +17,7 @@ mod verify;
 
 use std::path::Path;
 
-use patchbay_api::{InvalidServer, MASK, McpServerConfig, Revision, Scope, TransportKind};
+use patchbay_api::{MASK, McpServerConfig, Revision, Scope, TransportKind};
 
 use self::{
     layout::Layout,
@@ -29,12 +29,13 @@ use self::{
     verify::Change,
 };
 use crate::{
+    check,
     draft::draft_values,
     error::ConfigError,
     global::Edit,
     model::ServerConfig,
     node::{Lines, Node, Value},
-    raw::RawServer,
+    raw::{Problem, RawServer},
     read::{ConfigSnapshot, Entry, syntax},
     toml::{self, Document, spell},
 };
@@ -68,8 +69,9 @@ impl Parsed {
 pub(crate) fn edited(file: &Path, text: &str, edit: &Edit) -> Result<(String, ConfigSnapshot), ConfigError> {
     let lines = Lines::new(file, text);
     let parsed = Parsed::new(file, text.to_owned())?;
-    let before = ConfigSnapshot::from_root(file, Revision::of(text.as_bytes()), &parsed.root, &lines)?;
-    let editor = Editor { file, lines, before, parsed };
+    let names = names(&parsed.root);
+    let editor = Editor { file, lines, names, parsed };
+    editor.refuse_wrong()?;
     match edit {
         Edit::Add(draft) => editor.add(draft),
         Edit::Remove { name } => editor.remove(name),
@@ -78,12 +80,43 @@ pub(crate) fn edited(file: &Path, text: &str, edit: &Edit) -> Result<(String, Co
     }
 }
 
+/// The readable names of the entries.
+fn names(root: &Node) -> Vec<Option<String>> {
+    match root.get("mcp").and_then(|mcp| mcp.get("servers")).map(|node| &node.value) {
+        Some(Value::Array(items)) => {
+            items.iter().map(|item| item.get("name").and_then(Node::as_str).map(ToOwned::to_owned)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The settings with an empty list of servers in the place of the full one.
+fn without_entries(root: &Node) -> Node {
+    let members = check::members(root).iter().map(|(key, node)| {
+        let node = if key.name == "mcp" { empty_list(node) } else { node.clone() };
+        (key.clone(), node)
+    });
+    Node { value: Value::Table(members.collect()), span: root.span.clone() }
+}
+
+fn empty_list(mcp: &Node) -> Node {
+    let Value::Table(members) = &mcp.value else { return mcp.clone() };
+    let members = members.iter().map(|(key, node)| match &node.value {
+        Value::Array(_) if key.name == "servers" => {
+            (key.clone(), Node { value: Value::Array(Vec::new()), span: node.span.clone() })
+        }
+        _ => (key.clone(), node.clone()),
+    });
+    Node { value: Value::Table(members.collect()), span: mcp.span.clone() }
+}
+
 type Outcome = Result<(String, ConfigSnapshot), ConfigError>;
 
 struct Editor<'t> {
     file: &'t Path,
     lines: Lines<'t>,
-    before: ConfigSnapshot,
+    /// The readable names of the entries.
+    names: Vec<Option<String>>,
     parsed: Parsed,
 }
 
@@ -93,14 +126,14 @@ impl Editor<'_> {
         self.refuse_taken(&draft.name, None)?;
         let layout = Layout { text: &self.parsed.text, document: &self.parsed.document };
         let patches = add_entry(&layout, &draft_values(draft));
-        let at = self.before.servers.len();
+        let at = self.names.len();
         let text = apply(&self.parsed.text, patches);
         self.finish(text, Change::Added, Some((at, wanted)))
     }
 
     fn remove(self, name: &str) -> Outcome {
         // Of several with this name the last goes: taking the first would bring a refused one to life.
-        let index = self.before.servers.iter().rposition(|entry| entry.name() == Some(name));
+        let index = self.names.iter().rposition(|entry| entry.as_deref() == Some(name));
         let index = index.ok_or_else(|| self.unknown(name))?;
         let layout = Layout { text: &self.parsed.text, document: &self.parsed.document };
         let patches = remove_entry(&layout, index);
@@ -110,10 +143,10 @@ impl Editor<'_> {
 
     fn enable(self, name: &str, enabled: bool) -> Outcome {
         let (index, current) = self.find(name)?;
-        let current = current.map_err(|invalid| ConfigError::Entry(Box::new(invalid.clone())))?;
+        let current = current.map_err(|problem| ConfigError::Entry(Box::new(problem.into_invalid(&self.lines))))?;
         let wanted = ServerConfig { disabled: !enabled, ..current.clone() };
         if wanted.disabled == current.disabled {
-            return Ok((self.parsed.text, self.before));
+            return self.unchanged();
         }
         let kind = Some(current.kind());
         let step = if enabled {
@@ -127,29 +160,47 @@ impl Editor<'_> {
 
     fn replace(self, name: &str, draft: &McpServerConfig) -> Outcome {
         let (index, current) = self.find(name)?;
-        let now = current.ok().map(ServerConfig::kind);
+        let now = current.ok().map(|server| server.kind());
         let entry = self.parsed.entry(index).ok_or_else(|| self.unknown(name))?;
         let draft = unmasked(draft, entry)?;
         let wanted = checked(&draft)?;
         self.refuse_taken(&draft.name, Some(name))?;
         let steps = plan::steps(entry, now, wanted.kind(), &draft);
         if steps.is_empty() {
-            return Ok((self.parsed.text, self.before));
+            return self.unchanged();
         }
         let stays = now.filter(|kind| *kind == wanted.kind());
         let text = run(self.file, &self.parsed, index, &steps)?;
         self.finish(text, Change::Changed(index, stays), Some((index, wanted)))
     }
 
-    /// The server of this name: the valid one, else the first that is not.
-    fn find(&self, name: &str) -> Result<(usize, Result<&ServerConfig, &InvalidServer>), ConfigError> {
-        let named = || self.before.servers.iter().enumerate().filter(|(_, entry)| entry.name() == Some(name));
-        let valid = named().find(|(_, entry)| matches!(entry, Entry::Valid(_)));
-        match valid.or_else(|| named().next()) {
-            Some((index, Entry::Valid(server))) => Ok((index, Ok(server))),
-            Some((index, Entry::Invalid(invalid))) => Ok((index, Err(invalid))),
-            None => Err(self.unknown(name)),
+    /// The server of this name and what it is now: the valid one, else the first that is not.
+    fn find(&self, name: &str) -> Result<(usize, Result<ServerConfig, Problem>), ConfigError> {
+        let named = self.names.iter().enumerate().filter(|(_, entry)| entry.as_deref() == Some(name));
+        let mut first = None;
+        for (index, _) in named {
+            let Some(node) = self.parsed.entry(index) else { continue };
+            let checked = RawServer::from_node(Scope::Global, node.clone()).and_then(ServerConfig::try_from);
+            if checked.is_ok() {
+                return Ok((index, checked));
+            }
+            first = first.or(Some((index, checked)));
         }
+        first.ok_or_else(|| self.unknown(name))
+    }
+
+    /// Nothing has to change.
+    fn unchanged(self) -> Outcome {
+        let Parsed { text, root, .. } = self.parsed;
+        let revision = Revision::of(text.as_bytes());
+        let snapshot = ConfigSnapshot::from_root(self.file, revision, root, &self.lines)?;
+        Ok((text, snapshot))
+    }
+
+    /// Refuses a file whose settings are wrong outside the entries.
+    fn refuse_wrong(&self) -> Result<(), ConfigError> {
+        let root = without_entries(&self.parsed.root);
+        ConfigSnapshot::from_root(self.file, Revision::of(&[]), root, &self.lines).map(drop)
     }
 
     fn unknown(&self, name: &str) -> ConfigError {
@@ -161,7 +212,7 @@ impl Editor<'_> {
         if own == Some(name) {
             return Ok(());
         }
-        let taken = self.before.servers.iter().position(|entry| entry.name() == Some(name));
+        let taken = self.names.iter().position(|entry| entry.as_deref() == Some(name));
         let Some(index) = taken else { return Ok(()) };
         let entry = self.parsed.entry(index);
         let at = entry.map_or(0, |entry| entry.get("name").unwrap_or(entry).span.start);
@@ -173,16 +224,16 @@ impl Editor<'_> {
         let unverified = |reason: String| ConfigError::Unverified { file: self.file.into(), reason };
         let after = Parsed::new(self.file, text).map_err(|error| unverified(error.to_string()))?;
         verify::unchanged_but(&self.parsed.root, &after.root, change).map_err(unverified)?;
-        let revision = Revision::of(after.text.as_bytes());
-        let lines = Lines::new(self.file, &after.text);
-        let snapshot = ConfigSnapshot::from_root(self.file, revision, &after.root, &lines)?;
+        let Parsed { text, root, .. } = after;
+        let lines = Lines::new(self.file, &text);
+        let snapshot = ConfigSnapshot::from_root(self.file, Revision::of(text.as_bytes()), root, &lines)?;
         if let Some((index, wanted)) = wanted {
             match snapshot.servers.get(index) {
                 Some(Entry::Valid(server)) if **server == wanted => {}
                 _ => return Err(unverified(format!("server \"{}\" would not be as wanted", wanted.id))),
             }
         }
-        Ok((after.text, snapshot))
+        Ok((text, snapshot))
     }
 }
 
@@ -214,9 +265,10 @@ fn run(file: &Path, parsed: &Parsed, index: usize, steps: &[Step]) -> Result<Str
 
 /// What a step changes in the text, and whether that is all of it.
 fn patches(parsed: &Parsed, index: usize, step: &Step) -> (Vec<Patch>, bool) {
-    let servers = Servers::find(&parsed.document);
+    let layout = Layout { text: &parsed.text, document: &parsed.document };
+    let servers = Servers::find(&layout);
     let Some(entry) = servers.entry(index) else { return (Vec::new(), true) };
-    let server = Server { layout: Layout { text: &parsed.text, document: &parsed.document }, entry };
+    let server = Server { layout, entry };
     fn names(path: &[String]) -> Vec<&str> {
         path.iter().map(String::as_str).collect()
     }
@@ -236,7 +288,7 @@ fn add_entry(layout: &Layout<'_>, values: &[(&str, Node)]) -> Vec<Patch> {
     let pairs: Vec<_> = values.iter().map(|(key, value)| spell::pair(key, value)).collect();
     let inline = || format!("{{ {} }}", pairs.join(", "));
     let text = layout.text;
-    match Servers::find(layout.document) {
+    match Servers::find(layout) {
         Servers::List { items, span, .. } => Brackets { text, span: span.clone(), items }.push(&inline()),
         Servers::Absent { within: Some((items, span)) } => {
             Brackets { text, span: span.clone(), items }.push(&format!("servers = [ {} ]", inline()))
@@ -255,7 +307,7 @@ fn add_entry(layout: &Layout<'_>, values: &[(&str, Node)]) -> Vec<Patch> {
 /// Takes a server away with all that is its own.
 fn remove_entry(layout: &Layout<'_>, index: usize) -> Vec<Patch> {
     let text = layout.text;
-    match Servers::find(layout.document) {
+    match Servers::find(layout) {
         Servers::Absent { .. } => Vec::new(),
         Servers::List { items, span, within } => {
             // A list that was put into `mcp = {…}` for its first server is spelled so, and goes with its last one.

@@ -4,7 +4,7 @@ use patchbay_api::TransportKind;
 
 use super::plan::applies;
 use crate::{
-    check,
+    check::{known_member, members},
     node::{Key, Node, Value},
 };
 
@@ -24,26 +24,34 @@ pub(super) enum Change {
 /// # Errors
 /// What differs that must not.
 pub(super) fn unchanged_but(before: &Node, after: &Node, change: Change) -> Result<(), String> {
-    let mcp = |root: &Node| root.get("mcp").map(|mcp| without(mcp, &["servers"])).unwrap_or_default();
-    if without(before, &["mcp"]) != without(after, &["mcp"]) || mcp(before) != mcp(after) {
+    let mcp = |root| others(member(root, "mcp"), "servers");
+    if !others(members(before), "mcp").eq(others(members(after), "mcp")) || !mcp(before).eq(mcp(after)) {
         return Err("settings outside the servers would change".into());
     }
     let (before, after) = (servers(before), servers(after));
     let same = match change {
         Change::Added => after.len() == before.len() + 1 && after.starts_with(before),
         Change::Removed(index) => {
-            let rest = [&before[..index], &before[index + 1..]].concat();
-            after == rest
+            let (left, right) = (&before[..index], &before[index + 1..]);
+            after.len() == left.len() + right.len() && after.starts_with(left) && after.ends_with(right)
         }
         Change::Changed(index, kind) => {
-            let others = |list: &[Node]| [&list[..index], &list[index + 1..]].concat();
-            let foreign = |node: &Node| foreign_keys(node, kind);
             before.len() == after.len()
-                && others(before) == others(after)
-                && foreign(&before[index]) == foreign(&after[index])
+                && before[..index] == after[..index]
+                && before[index + 1..] == after[index + 1..]
+                && foreign_keys(&before[index], kind) == foreign_keys(&after[index], kind)
         }
     };
     if same { Ok(()) } else { Err("other servers or unknown keys would change".into()) }
+}
+
+/// The members of a table but one, in the order of the file.
+fn others<'n>(members: &'n [(Key, Node)], but: &'static str) -> impl Iterator<Item = &'n (Key, Node)> {
+    members.iter().filter(move |(key, _)| key.name != but)
+}
+
+fn member<'n>(root: &'n Node, name: &str) -> &'n [(Key, Node)] {
+    root.get(name).map(members).unwrap_or_default()
 }
 
 fn servers(root: &Node) -> &[Node] {
@@ -53,28 +61,21 @@ fn servers(root: &Node) -> &[Node] {
     }
 }
 
-/// The members of a table but these, in the order of their names.
-fn without(node: &Node, names: &[&str]) -> Vec<(Key, Node)> {
-    let mut members: Vec<_> =
-        check::members(node).iter().filter(|(key, _)| !names.contains(&key.name.as_str())).cloned().collect();
-    members.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
-    members
-}
-
 /// The keys of an entry that an edit has no business with.
-fn foreign_keys(node: &Node, kind: Option<TransportKind>) -> Vec<(Key, Node)> {
+fn foreign_keys(node: &Node, kind: Option<TransportKind>) -> Vec<(String, &Node)> {
     let ours = |key: &str| match kind {
         Some(kind) => applies(key, kind),
         None => applies(key, TransportKind::Stdio) || applies(key, TransportKind::Http),
     };
     let mut foreign = Vec::new();
-    for (key, value) in without(node, &[]) {
+    for (key, value) in members(node) {
         if !ours(&key.name) {
-            foreign.push((key, value));
+            foreign.push((key.name.clone(), value));
         } else if matches!(key.name.as_str(), "health_check" | "oauth") {
-            let members = check::members(&value).iter();
-            foreign.extend(members.filter(|(member, _)| !check::known_member(&key.name, &member.name)).cloned());
+            let unknown = members(value).iter().filter(|(member, _)| !known_member(&key.name, &member.name));
+            foreign.extend(unknown.map(|(member, value)| (format!("{}.{}", key.name, member.name), value)));
         }
     }
+    foreign.sort_by(|(a, _), (b, _)| a.cmp(b));
     foreign
 }

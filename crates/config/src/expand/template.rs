@@ -150,22 +150,27 @@ pub(crate) fn foreign(text: &str) -> Vec<(Spelling, &str)> {
 }
 
 fn dollar(rest: &str) -> Option<usize> {
-    let end = rest[1..]
-        .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-        .map_or(rest.len(), |n| n + 1);
+    let end = 1 + name_length(&rest[1..], &[]);
     (end > 2 && is_name(&rest[1..end])).then_some(end)
 }
 
 /// `%NAME%`; names under three characters are taken for percent-encoding and time formats (`%C3%A9`, `%H%M`).
 pub(super) fn percent(rest: &str) -> Option<usize> {
-    let end = rest[1..].find('%')? + 1;
-    (end > 3 && is_name(&rest[1..end])).then_some(end + 1)
+    let end = 1 + name_length(&rest[1..], &[]);
+    (end > 3 && rest[end..].starts_with('%') && is_name(&rest[1..end])).then_some(end + 1)
 }
 
 fn enclosed(rest: &str, open: &str, close: &str) -> Option<usize> {
     let inner = rest.strip_prefix(open)?;
-    let length = inner.find(close)?;
-    is_name(inner[..length].trim_matches(' ')).then_some(open.len() + length + close.len())
+    let length = name_length(inner, &[' ']);
+    let closed = inner[length..].starts_with(close) && is_name(inner[..length].trim_matches(' '));
+    closed.then_some(open.len() + length + close.len())
+}
+
+/// How far the characters of a name go. Looking no further keeps long texts without an end cheap.
+fn name_length(text: &str, also: &[char]) -> usize {
+    let ends = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || also.contains(&c));
+    text.find(ends).unwrap_or(text.len())
 }
 
 #[cfg(test)]

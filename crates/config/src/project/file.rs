@@ -70,18 +70,19 @@ pub(super) fn parse(
         scope,
         lines: &lines,
         content: FileContent::default(),
+        unsaid: 0,
     };
     match format {
         Format::Toml => reader.toml(text)?,
         Format::Json => reader.json(text)?,
     }
-    let more = reader.content.warnings.len().saturating_sub(MAX_WARNINGS);
-    if more > 0 {
-        reader.content.warnings.truncate(MAX_WARNINGS);
-        reader
-            .content
-            .warnings
-            .push(format!("{}: and {more} more remarks like these", file.display()));
+    if reader.unsaid > 0 {
+        let more = format!(
+            "{}: and {} more remarks like these",
+            file.display(),
+            reader.unsaid
+        );
+        reader.content.warnings.push(more);
     }
     Ok(reader.content)
 }
@@ -112,6 +113,8 @@ struct Reader<'r> {
     scope: &'r Scope,
     lines: &'r Lines<'r>,
     content: FileContent,
+    /// Remarks beyond those that are kept.
+    unsaid: usize,
 }
 
 impl Reader<'_> {
@@ -143,7 +146,7 @@ impl Reader<'_> {
         };
         self.bounded(entries.len(), servers.span.start)?;
         for node in entries {
-            let read = RawServer::from_node(self.scope.clone(), node).map(|raw| (raw, Vec::new()));
+            let read = RawServer::from_node(self.scope.clone(), node.clone()).map(|raw| (raw, Vec::new()));
             self.entry(read, node);
         }
         Ok(())
@@ -239,12 +242,7 @@ impl Reader<'_> {
             let server = ServerConfig::try_from(raw)?;
             self.remark(Some(&name), remarks);
             for warning in server.warnings() {
-                let place = self.lines.place(at);
-                self.content.warnings.push(format!(
-                    "{place}: server \"{}\": {}",
-                    shown(&name),
-                    shown(&warning.to_string())
-                ));
+                self.warn(Some(&name), at, || shown(&warning.to_string()));
             }
             Ok(server)
         });
@@ -271,12 +269,19 @@ impl Reader<'_> {
 
     fn remark(&mut self, server: Option<&str>, remarks: Vec<Remark>) {
         for Remark { key, says, at } in remarks {
-            let place = self.lines.place(at);
-            let of = server.map_or_else(String::new, |name| format!("server \"{}\": ", shown(name)));
-            self.content
-                .warnings
-                .push(format!("{place}: {of}{} {says}", shown(&key)));
+            self.warn(server, at, || format!("{} {says}", shown(&key)));
         }
+    }
+
+    /// Keeps a warning. Finding its place costs a walk over its line, so what is not kept is only counted.
+    fn warn(&mut self, server: Option<&str>, at: usize, says: impl FnOnce() -> String) {
+        if self.content.warnings.len() >= MAX_WARNINGS {
+            self.unsaid += 1;
+            return;
+        }
+        let place = self.lines.place(at);
+        let of = server.map_or_else(String::new, |name| format!("server \"{}\": ", shown(name)));
+        self.content.warnings.push(format!("{place}: {of}{}", says()));
     }
 
     fn bounded(&self, count: usize, at: usize) -> Result<(), BrokenFile> {

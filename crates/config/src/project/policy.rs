@@ -1,5 +1,7 @@
 //! What a project's settings say besides servers: what tightens, what loosens, and what a project has no say in.
 
+use std::collections::HashSet;
+
 use crate::check::members;
 use crate::node::{Node, Value};
 use crate::raw::Problem;
@@ -282,9 +284,6 @@ fn lower(value: &mut u32, limit: Option<u32>) {
 }
 
 fn add(list: &mut Vec<String>, more: &[String]) {
-    for text in more {
-        if !list.contains(text) {
-            list.push(text.clone());
-        }
-    }
+    let mut known: HashSet<String> = list.iter().cloned().collect();
+    list.extend(more.iter().filter(|text| known.insert((*text).clone())).cloned());
 }

@@ -21,6 +21,6 @@ pub(crate) const MAX_DEPTH: u32 = 64;
 /// What is wrong first, and where.
 pub(crate) fn parse(text: &str) -> Result<(Document, Node), SyntaxError> {
     let document = Document::parse(text)?;
-    let root = tables::root(&document)?;
+    let root = tables::root(text, &document)?;
     Ok((document, root))
 }

@@ -6,8 +6,10 @@ use toml_parser::{
     parser::{Event, EventKind, EventReceiver, RecursionGuard, ValidateWhitespace, parse_document},
 };
 
+use std::borrow::Cow;
+
 use super::MAX_DEPTH;
-use crate::node::{Key, Span, SyntaxError, Value};
+use crate::node::{Span, SyntaxError, Value};
 
 /// The statements of a text in their order.
 #[derive(Debug)]
@@ -30,14 +32,21 @@ pub(crate) struct Header {
     pub(crate) span: Span,
     /// Whether it has double brackets.
     pub(crate) array: bool,
-    pub(crate) path: Vec<Key>,
+    pub(crate) path: Vec<Part>,
 }
 
 /// A key, dotted or not, and its value.
 #[derive(Debug)]
 pub(crate) struct Pair {
-    pub(crate) path: Vec<Key>,
+    pub(crate) path: Vec<Part>,
     pub(crate) value: Tree,
+}
+
+/// One part of a key, as it is spelled.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    pub(crate) span: Span,
+    encoding: Option<Encoding>,
 }
 
 /// A value.
@@ -50,8 +59,8 @@ pub(crate) struct Tree {
 /// What kind of value it is.
 #[derive(Debug)]
 pub(crate) enum Kind {
-    /// Anything without parts.
-    Scalar(Value),
+    /// Anything without parts, in these quotes if any.
+    Scalar(Option<Encoding>),
     /// `[…]`
     Array(List<Tree>),
     /// `{…}`
@@ -95,6 +104,65 @@ impl Spanned for Statement {
     }
 }
 
+impl Part {
+    /// The key without quotes and escapes. What is wrong with them goes to `errors`.
+    pub(crate) fn decode<'t>(&self, text: &'t str, errors: &mut dyn ErrorSink) -> Cow<'t, str> {
+        let mut name = Cow::Borrowed("");
+        if let Some(raw) = raw(text, EventKind::SimpleKey, self.encoding, &self.span) {
+            raw.decode_key(&mut name, errors);
+        }
+        name
+    }
+
+    /// Whether it is this key. For texts that were read without an error.
+    pub(crate) fn is(&self, text: &str, name: &str) -> bool {
+        match self.encoding {
+            None => text[self.span.clone()] == *name,
+            Some(_) => self.decode(text, &mut ()) == name,
+        }
+    }
+}
+
+/// Whether a key has exactly these parts.
+pub(crate) fn is_path(path: &[Part], text: &str, names: &[&str]) -> bool {
+    path.len() == names.len() && begins(path, text, names)
+}
+
+/// Whether a key begins with these parts, or they with it.
+pub(crate) fn begins(path: &[Part], text: &str, names: &[&str]) -> bool {
+    path.iter().zip(names).all(|(part, name)| part.is(text, name))
+}
+
+fn raw<'t>(text: &'t str, kind: EventKind, encoding: Option<Encoding>, span: &Span) -> Option<toml_parser::Raw<'t>> {
+    let span = toml_parser::Span::new_unchecked(span.start, span.end);
+    Source::new(text).get(Event::new_unchecked(kind, encoding, span))
+}
+
+/// The value of a scalar. What is wrong with it goes to `errors`.
+pub(crate) fn scalar(text: &str, encoding: Option<Encoding>, span: &Span, errors: &mut dyn ErrorSink) -> Value {
+    let at = toml_parser::Span::new_unchecked(span.start, span.end);
+    let mut decoded = Cow::Borrowed("");
+    let Some(raw) = raw(text, EventKind::Scalar, encoding, span) else { return Value::Null };
+    match raw.decode_scalar(&mut decoded, errors) {
+        ScalarKind::String => Value::String(decoded.into_owned()),
+        ScalarKind::Boolean(value) => Value::Bool(value),
+        ScalarKind::Integer(radix) => match i64::from_str_radix(&decoded, radix.value()) {
+            Ok(value) => Value::Integer(value),
+            Err(_) => {
+                errors.report_error(ParseError::new("a whole number must fit into 64 bits").with_unexpected(at));
+                Value::Null
+            }
+        },
+        ScalarKind::Float => Value::Number(raw.as_str().to_owned()),
+        ScalarKind::DateTime => {
+            if let Err(wrong) = decoded.parse::<toml_datetime::Datetime>() {
+                errors.report_error(ParseError::new(wrong.to_string()).with_unexpected(at));
+            }
+            Value::Datetime(raw.as_str().to_owned())
+        }
+    }
+}
+
 impl Document {
     /// Takes a text apart.
     ///
@@ -103,7 +171,7 @@ impl Document {
     pub(crate) fn parse(text: &str) -> Result<Self, SyntaxError> {
         let source = Source::new(text);
         let tokens = source.lex().into_vec();
-        let mut builder = Builder::new(source);
+        let mut builder = Builder::default();
         let mut first: Option<ParseError> = None;
         {
             let mut validated = ValidateWhitespace::new(&mut builder, source);
@@ -118,7 +186,7 @@ impl Document {
 }
 
 /// A parser's complaint in one sentence.
-fn explain(error: &ParseError) -> SyntaxError {
+pub(super) fn explain(error: &ParseError) -> SyntaxError {
     let mut reason = error.description().to_owned();
     let expected: Vec<_> = error.expected().unwrap_or_default().iter().map(name_expected).collect();
     if !expected.is_empty() {
@@ -144,29 +212,18 @@ enum Frame {
     Table(usize, List<Pair>),
 }
 
-struct Builder<'t> {
-    source: Source<'t>,
+#[derive(Default)]
+struct Builder {
     statements: Vec<Statement>,
     frames: Vec<Frame>,
     /// Parts of the key that is being read.
-    keys: Vec<Key>,
+    keys: Vec<Part>,
     /// Keys whose values are being read, outermost first.
-    pending: Vec<Vec<Key>>,
+    pending: Vec<Vec<Part>>,
     header: Option<(usize, bool)>,
 }
 
-impl<'t> Builder<'t> {
-    fn new(source: Source<'t>) -> Self {
-        Self {
-            source,
-            statements: Vec::new(),
-            frames: Vec::new(),
-            keys: Vec::new(),
-            pending: Vec::new(),
-            header: None,
-        }
-    }
-
+impl Builder {
     fn finish(&mut self, value: Tree) {
         match self.frames.last_mut() {
             Some(Frame::Array(_, items)) => items.push(Item { part: value, comma: None }),
@@ -192,35 +249,11 @@ impl<'t> Builder<'t> {
             self.statements.push(Statement::Header(Header { span: start..end, array, path }));
         }
     }
-
-    fn scalar_value(&self, event: Event, error: &mut dyn ErrorSink) -> Value {
-        let mut decoded = std::borrow::Cow::Borrowed("");
-        let Some(raw) = self.source.get(event) else { return Value::Null };
-        match raw.decode_scalar(&mut decoded, error) {
-            ScalarKind::String => Value::String(decoded.into_owned()),
-            ScalarKind::Boolean(value) => Value::Bool(value),
-            ScalarKind::Integer(radix) => match i64::from_str_radix(&decoded, radix.value()) {
-                Ok(value) => Value::Integer(value),
-                Err(_) => {
-                    let reason = "a whole number must fit into 64 bits";
-                    error.report_error(ParseError::new(reason).with_unexpected(event.span()));
-                    Value::Null
-                }
-            },
-            ScalarKind::Float => Value::Number(raw.as_str().to_owned()),
-            ScalarKind::DateTime => {
-                if let Err(wrong) = decoded.parse::<toml_datetime::Datetime>() {
-                    error.report_error(ParseError::new(wrong.to_string()).with_unexpected(event.span()));
-                }
-                Value::Datetime(raw.as_str().to_owned())
-            }
-        }
-    }
 }
 
 type At = toml_parser::Span;
 
-impl EventReceiver for Builder<'_> {
+impl EventReceiver for Builder {
     fn std_table_open(&mut self, span: At, _: &mut dyn ErrorSink) {
         self.open_header(span.start(), false);
     }
@@ -264,11 +297,7 @@ impl EventReceiver for Builder<'_> {
             error.report_error(ParseError::new("the key has too many parts").with_unexpected(span));
             return;
         }
-        let mut name = std::borrow::Cow::Borrowed("");
-        if let Some(raw) = self.source.get(Event::new_unchecked(EventKind::SimpleKey, encoding, span)) {
-            raw.decode_key(&mut name, error);
-        }
-        self.keys.push(Key { name: name.into_owned(), span: span.start()..span.end() });
+        self.keys.push(Part { span: span.start()..span.end(), encoding });
     }
 
     fn key_val_sep(&mut self, _: At, _: &mut dyn ErrorSink) {
@@ -276,9 +305,8 @@ impl EventReceiver for Builder<'_> {
         self.pending.push(path);
     }
 
-    fn scalar(&mut self, span: At, encoding: Option<Encoding>, error: &mut dyn ErrorSink) {
-        let value = self.scalar_value(Event::new_unchecked(EventKind::Scalar, encoding, span), error);
-        self.finish(Tree { span: span.start()..span.end(), kind: Kind::Scalar(value) });
+    fn scalar(&mut self, span: At, encoding: Option<Encoding>, _: &mut dyn ErrorSink) {
+        self.finish(Tree { span: span.start()..span.end(), kind: Kind::Scalar(encoding) });
     }
 
     fn value_sep(&mut self, span: At, _: &mut dyn ErrorSink) {

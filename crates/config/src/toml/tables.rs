@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::syntax::{Document, Kind, List, Pair, Statement, Tree};
+use toml_parser::ParseError;
+
+use super::syntax::{Document, Kind, List, Pair, Part, Statement, Tree, explain, scalar};
 use crate::node::{Key, Node, Span, SyntaxError, Value};
 
 /// How a table came to be; it decides who may add to it.
@@ -61,15 +63,18 @@ impl Table {
     }
 }
 
-struct Tables {
+struct Tables<'t> {
+    text: &'t str,
     all: Vec<Table>,
+    /// The first thing wrong with the spelling of a key or value.
+    error: Option<ParseError>,
 }
 
 const ROOT: usize = 0;
 
 /// The table that a document amounts to.
-pub(super) fn root(document: &Document) -> Result<Node, SyntaxError> {
-    let mut tables = Tables { all: vec![Table::new(Origin::Header, 0..0)] };
+pub(super) fn root(text: &str, document: &Document) -> Result<Node, SyntaxError> {
+    let mut tables = Tables { text, all: vec![Table::new(Origin::Header, 0..0)], error: None };
     let mut current = ROOT;
     for statement in &document.statements {
         match statement {
@@ -79,11 +84,14 @@ pub(super) fn root(document: &Document) -> Result<Node, SyntaxError> {
             Statement::Header(header) => current = tables.define(&header.path, header.span.clone())?,
             Statement::Pair(pair) => tables.set(current, pair)?,
         }
+        if let Some(error) = &tables.error {
+            return Err(explain(error));
+        }
     }
     Ok(tables.take(ROOT))
 }
 
-fn split(path: &[Key]) -> Result<(&[Key], &Key), SyntaxError> {
+fn split(path: &[Part]) -> Result<(&[Part], &Part), SyntaxError> {
     match path {
         [parents @ .., last] => Ok((parents, last)),
         [] => Err(SyntaxError { reason: "a key is missing".into(), offset: 0 }),
@@ -98,19 +106,24 @@ fn refuse<T>(key: &Key, reason: &str) -> Result<T, SyntaxError> {
 const TWICE: &str = "duplicate key";
 const CLOSED: &str = "cannot add to the value of";
 
-impl Tables {
+impl Tables<'_> {
+    fn key(&mut self, part: &Part) -> Key {
+        Key { name: part.decode(self.text, &mut self.error).into_owned(), span: part.span.clone() }
+    }
+
     fn add(&mut self, table: Table) -> usize {
         self.all.push(table);
         self.all.len() - 1
     }
 
     /// `[path]`
-    fn define(&mut self, path: &[Key], span: Span) -> Result<usize, SyntaxError> {
+    fn define(&mut self, path: &[Part], span: Span) -> Result<usize, SyntaxError> {
         let (parents, last) = split(path)?;
         let parent = self.descend_header(parents)?;
+        let last = self.key(last);
         let Some(at) = self.all[parent].find(&last.name) else {
             let id = self.add(Table::new(Origin::Header, span));
-            self.all[parent].insert(last.clone(), Slot::Table(id));
+            self.all[parent].insert(last, Slot::Table(id));
             return Ok(id);
         };
         match self.all[parent].members[at].1 {
@@ -119,42 +132,44 @@ impl Tables {
                 self.all[id].span = span;
                 Ok(id)
             }
-            _ => refuse(last, TWICE),
+            _ => refuse(&last, TWICE),
         }
     }
 
     /// `[[path]]`
-    fn add_to_array(&mut self, path: &[Key], span: Span) -> Result<usize, SyntaxError> {
+    fn add_to_array(&mut self, path: &[Part], span: Span) -> Result<usize, SyntaxError> {
         let (parents, last) = split(path)?;
         let parent = self.descend_header(parents)?;
+        let last = self.key(last);
         let id = self.add(Table::new(Origin::Header, span.clone()));
         match self.all[parent].find(&last.name) {
-            None => self.all[parent].insert(last.clone(), Slot::Tables(vec![id], span)),
+            None => self.all[parent].insert(last, Slot::Tables(vec![id], span)),
             Some(at) => match &mut self.all[parent].members[at].1 {
                 Slot::Tables(ids, _) => ids.push(id),
-                _ => return refuse(last, TWICE),
+                _ => return refuse(&last, TWICE),
             },
         }
         Ok(id)
     }
 
     /// The table that a header's parents lead to; an array of tables stands for its last one.
-    fn descend_header(&mut self, parents: &[Key]) -> Result<usize, SyntaxError> {
+    fn descend_header(&mut self, parents: &[Part]) -> Result<usize, SyntaxError> {
         let mut id = ROOT;
-        for key in parents {
+        for part in parents {
+            let key = self.key(part);
             id = match self.all[id].find(&key.name).map(|at| &self.all[id].members[at].1) {
                 Some(Slot::Table(next)) if self.all[*next].origin != Origin::Inline => *next,
                 Some(Slot::Tables(ids, _)) => ids.last().copied().unwrap_or(ROOT),
-                Some(_) => return refuse(key, CLOSED),
+                Some(_) => return refuse(&key, CLOSED),
                 None => self.add_child(id, key, Origin::Implied),
             };
         }
         Ok(id)
     }
 
-    fn add_child(&mut self, parent: usize, key: &Key, origin: Origin) -> usize {
+    fn add_child(&mut self, parent: usize, key: Key, origin: Origin) -> usize {
         let id = self.add(Table::new(origin, key.span.clone()));
-        self.all[parent].insert(key.clone(), Slot::Table(id));
+        self.all[parent].insert(key, Slot::Table(id));
         id
     }
 
@@ -162,18 +177,20 @@ impl Tables {
     fn set(&mut self, table: usize, pair: &Pair) -> Result<(), SyntaxError> {
         let (parents, last) = split(&pair.path)?;
         let parent = self.descend_dotted(table, parents)?;
+        let last = self.key(last);
         if self.all[parent].find(&last.name).is_some() {
-            return refuse(last, TWICE);
+            return refuse(&last, TWICE);
         }
         let slot = self.value(&pair.value)?;
-        self.all[parent].insert(last.clone(), slot);
+        self.all[parent].insert(last, slot);
         Ok(())
     }
 
     /// The table that a dotted key leads to. Tables that a header named belong to that header.
-    fn descend_dotted(&mut self, table: usize, parents: &[Key]) -> Result<usize, SyntaxError> {
+    fn descend_dotted(&mut self, table: usize, parents: &[Part]) -> Result<usize, SyntaxError> {
         let mut id = table;
-        for key in parents {
+        for part in parents {
+            let key = self.key(part);
             id = match self.all[id].find(&key.name).map(|at| &self.all[id].members[at].1) {
                 None => self.add_child(id, key, Origin::Dotted),
                 Some(Slot::Table(next)) => {
@@ -184,11 +201,11 @@ impl Tables {
                             self.all[next].origin = Origin::Dotted;
                             next
                         }
-                        Origin::Header => return refuse(key, TWICE),
-                        Origin::Inline => return refuse(key, CLOSED),
+                        Origin::Header => return refuse(&key, TWICE),
+                        Origin::Inline => return refuse(&key, CLOSED),
                     }
                 }
-                Some(_) => return refuse(key, CLOSED),
+                Some(_) => return refuse(&key, CLOSED),
             };
         }
         Ok(id)
@@ -196,7 +213,10 @@ impl Tables {
 
     fn value(&mut self, tree: &Tree) -> Result<Slot, SyntaxError> {
         Ok(match &tree.kind {
-            Kind::Scalar(value) => Slot::Leaf(Node { value: value.clone(), span: tree.span.clone() }),
+            Kind::Scalar(encoding) => {
+                let value = scalar(self.text, *encoding, &tree.span, &mut self.error);
+                Slot::Leaf(Node { value, span: tree.span.clone() })
+            }
             Kind::Array(items) => {
                 let nodes = items.iter().map(|item| self.node(&item.part)).collect::<Result<_, _>>()?;
                 Slot::Leaf(Node { value: Value::Array(nodes), span: tree.span.clone() })

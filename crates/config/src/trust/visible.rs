@@ -2,10 +2,14 @@
 //!
 //! Owns the table of such characters. Nothing is ever cut or normalised away.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 /// Runs of spaces from this length on are counted out, so that they cannot push text out of sight.
 const LONG_RUN: usize = 4;
+
+/// Most kinds of unseen characters that are named for one text.
+const MOST_UNSEEN: usize = 20;
 
 /// The text with each unseen character as `⟨U+202E⟩`, and long, leading or trailing runs of spaces as `⟨12 spaces⟩`.
 ///
@@ -35,15 +39,18 @@ pub fn visible(text: &str) -> String {
     shown
 }
 
-/// The unseen characters of a text, each once, in the order in which they come up: `U+202E (reorders text)`.
+/// The unseen characters of a text, each once, in the order in which they come up: `U+202E (reorders text)`. The
+/// text itself is shown whole; of this list, a long rest is only counted.
 #[must_use]
 pub(crate) fn unseen(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
-    for char in text.chars().filter(|char| is_unseen(*char)) {
-        let mark = format!("U+{:04X} ({})", u32::from(char), what(char));
-        if !found.contains(&mark) {
-            found.push(mark);
-        }
+    let mut seen = HashSet::new();
+    let mut found: Vec<String> = (text.chars())
+        .filter(|char| is_unseen(*char) && seen.insert(*char))
+        .take(MOST_UNSEEN)
+        .map(|char| format!("U+{:04X} ({})", u32::from(char), what(char)))
+        .collect();
+    if found.len() == MOST_UNSEEN {
+        found.push("and more characters like these".into());
     }
     if longest_run(text) >= LONG_RUN {
         found.push(format!("{} spaces in a row", longest_run(text)));

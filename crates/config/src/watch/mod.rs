@@ -230,7 +230,10 @@ fn differing(known: &mut Known, now: Instant) -> Compared {
         }
         seen.gone = None;
         if before.is_some_and(|before| *before != content) {
-            compared.changes.push(Change { file: file.clone(), content: content.clone() });
+            compared.changes.push(Change {
+                file: file.clone(),
+                content: content.clone(),
+            });
         }
         seen.content = Some(content);
     }
@@ -258,7 +261,10 @@ impl OwnWrites {
         let mut known = lock(&self.known);
         let revision = write()?;
         if let Some(seen) = known.get_mut(file) {
-            *seen = Seen { content: Some(Content::Revision(revision.clone())), gone: None };
+            *seen = Seen {
+                content: Some(Content::Revision(revision.clone())),
+                gone: None,
+            };
         }
         Ok(revision)
     }

@@ -103,13 +103,23 @@ fn a_file_that_is_away_for_a_moment_is_not_told_as_gone() {
     let start = Instant::now();
     let mut look = |after: Duration| {
         let compared = differing(&mut known, start + after);
-        (compared.changes.into_iter().map(|change| change.content).collect::<Vec<_>>(), compared.waiting)
+        (
+            compared
+                .changes
+                .into_iter()
+                .map(|change| change.content)
+                .collect::<Vec<_>>(),
+            compared.waiting,
+        )
     };
     assert_eq!(look(Duration::ZERO), (vec![], false));
     std::fs::remove_file(&file).unwrap();
     assert_eq!(look(DEBOUNCE), (vec![], true));
     std::fs::write(&file, "new").unwrap();
-    assert_eq!(look(DEBOUNCE * 2), (vec![Content::Revision(Revision::of(b"new"))], false));
+    assert_eq!(
+        look(DEBOUNCE * 2),
+        (vec![Content::Revision(Revision::of(b"new"))], false)
+    );
     std::fs::remove_file(&file).unwrap();
     let gone = DEBOUNCE * 3;
     assert_eq!(look(gone), (vec![], true));

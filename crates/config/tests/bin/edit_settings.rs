@@ -20,7 +20,7 @@ fn main() {
 }
 
 fn run(args: &[&str]) -> Result<(), ConfigError> {
-    let [home, command @ ..] = args else { return Ok(println!("usage: edit_settings HOME COMMAND ...")) };
+    let [home, command @ ..] = args else { return usage() };
     let store = SettingsStore::new(&Home::resolve(Some(Path::new(home)))?);
     match command {
         ["add", name, program] => apply(&store, &add(name, program)),
@@ -37,8 +37,13 @@ fn run(args: &[&str]) -> Result<(), ConfigError> {
                 apply(&store, &Edit::Enable { name: (*name).into(), enabled: !enabled })
             })
         }
-        _ => Ok(println!("unknown command: {command:?}")),
+        _ => usage(),
     }
+}
+
+fn usage() -> Result<(), ConfigError> {
+    println!("usage: edit_settings HOME COMMAND ...");
+    Ok(())
 }
 
 fn add(name: &str, program: &str) -> Edit {

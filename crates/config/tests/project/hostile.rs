@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use patchbay_config::TrustState;
+use patchbay_config::{TrustState, trust_request};
 
 use super::trust::store;
 use super::{Folder, outline, read};
@@ -20,9 +20,9 @@ const NAMES: [&str; 4] = [
 /// Reads within a time limit: a reader that waits for a pipe would never come back.
 fn read_in_time(dir: PathBuf) -> patchbay_config::Project {
     let (done, result) = std::sync::mpsc::channel();
-    std::thread::spawn(move || done.send(read(&dir)));
+    std::thread::spawn(move || drop(done.send(read(&dir))));
     result
-        .recv_timeout(Duration::from_secs(20))
+        .recv_timeout(Duration::from_secs(60))
         .expect("reading must not wait")
 }
 
@@ -78,7 +78,7 @@ fn broken_bytes_in_any_file_are_a_problem_of_that_file_alone() {
 
 #[test]
 fn many_bad_entries_and_long_names_make_bounded_problems() {
-    let keys: Vec<_> = (0..20_000).map(|n| format!("\"key{n}\": 1")).collect();
+    let keys: Vec<_> = (0..70_000).map(|n| format!("\"{n}\":1")).collect();
     let folder = Folder::with_json(&format!(
         "{{\"mcpServers\": {{\"{}\": {{\"command\": 1}}, \"s\": {{\"command\": \"srv\", {}}}}}}}",
         "n".repeat(100_000),
@@ -89,6 +89,61 @@ fn many_bad_entries_and_long_names_make_bounded_problems() {
     assert!(project.warnings.len() <= 201, "{}", project.warnings.len());
     assert!(project.warnings.last().unwrap().contains("more remarks"));
     assert!(project.problems().iter().all(|text| text.len() < 1000));
+}
+
+#[test]
+fn no_text_makes_reading_or_asking_slow() {
+    let distinct: String = ('\u{F0000}'..).take(100_000).collect();
+    let texts = [
+        "{{".repeat(300_000),
+        "{env:".repeat(120_000),
+        "%a".repeat(300_000),
+        "$a".repeat(300_000),
+        "${A}".repeat(150_000),
+        " a".repeat(300_000),
+        distinct,
+    ];
+    let rules: Vec<_> = (0..40_000).map(|n| format!("\"r{n}\"")).collect();
+    let nested = format!(
+        "{{\"mcpServers\": {{\"s\": {{\"command\": \"srv\", \"env\": {{{}}}}}}}}}",
+        (0..80_000)
+            .map(|n| format!("\"{n}\":\"\""))
+            .collect::<Vec<_>>()
+            .join(",")
+    );
+    let mut files: Vec<(&str, String)> = (texts.iter())
+        .map(|text| {
+            (
+                ".mcp.json",
+                format!("{{\"mcpServers\": {{\"s\": {{\"command\": \"srv\", \"args\": [\"{text}\"]}}}}}}"),
+            )
+        })
+        .collect();
+    files.push((".mcp.json", nested));
+    files.push((
+        ".patchbay/settings.toml",
+        format!("[permissions]\ndeny = [{0}]\nallow = [{0}]\n", rules.join(",")),
+    ));
+    for (name, text) in files {
+        let folder = Folder::new();
+        folder.put(name, &text);
+        let project = read_in_time(folder.path());
+        assert!(project.broken.is_empty(), "{:?}", project.broken);
+        let (done, result) = std::sync::mpsc::channel();
+        std::thread::spawn(move || drop(done.send(trust_request(&project))));
+        let request = result
+            .recv_timeout(Duration::from_secs(60))
+            .expect("asking must not take long")
+            .unwrap();
+        let shown = request
+            .servers
+            .first()
+            .map_or(0, |server| server.command.iter().map(String::len).sum());
+        assert!(
+            request.servers.is_empty() || name == ".mcp.json" && shown >= 3,
+            "shown whole"
+        );
+    }
 }
 
 #[test]

@@ -81,8 +81,11 @@ fn what_is_never_taken_from_a_project_is_ignored_and_named_with_file_and_key() {
             r#"34:1: server "s": colour is not known; it has no effect"#,
         ]
     );
+}
 
-    // Even with everything applied, as for a trusted project:
+#[test]
+fn what_is_never_taken_from_a_project_has_no_effect_even_when_it_is_trusted() {
+    let project = Folder::with_toml(EVERYTHING).read();
     let usual = Settings::default();
     let mut settings = usual.clone();
     project.tightening.apply(&mut settings);

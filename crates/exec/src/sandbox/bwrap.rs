@@ -64,6 +64,9 @@ pub(crate) fn arguments(plan: &Plan) -> Vec<OsString> {
     add(&[word(if root.is_some() { "--bind" } else { "--ro-bind" }), word("/"), word("/")]);
     // Root owns the system's switches in /proc/sys and its like, also without capabilities.
     add(&[word("--dev"), word("/dev"), word("--proc"), word("/proc"), word("--remount-ro"), word("/proc")]);
+    if root.is_some() {
+        add(&[word("--ro-bind"), word("/sys"), word("/sys")]);
+    }
     for path in &plan.hidden {
         add(&[word("--tmpfs"), path.as_os_str()]);
     }

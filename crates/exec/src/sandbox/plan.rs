@@ -59,6 +59,13 @@ impl Plan {
                 folder.display()
             ));
         }
+        if let Some(folder) = policy.workspace.as_ref().filter(|folder| policy.host.home.starts_with(folder))
+        {
+            let folder = folder.display();
+            gaps.push(format!(
+                "blocked names below `{folder}`: a workspace that holds the home is not looked through"
+            ));
+        }
         let held = Held::new(policy, &look.entries);
         let mut closed: BTreeSet<Closed> = look.entries.into_iter().map(|entry| entry.closed).collect();
         closed.extend(closed::doors(policy));

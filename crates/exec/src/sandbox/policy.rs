@@ -35,7 +35,8 @@ pub struct Inputs {
     /// `[sandbox] writable_paths`; `~` is the user's home, a relative path starts at the workspace.
     pub writable_paths: Vec<String>,
     /// `[sandbox] blocked_paths`; as above, and a name without a slash (such as `.env*`) is meant at any depth
-    /// of the workspace, the writable paths and the working folder, and directly in the home folder.
+    /// of the workspace, the writable paths and the working folder (unless that holds the whole home), and
+    /// directly in the home folder.
     pub blocked_paths: Vec<String>,
     /// `[sandbox] allow_network`.
     pub allow_network: bool,
@@ -135,10 +136,11 @@ impl Policy {
         self.mode
     }
 
-    /// The folders where a blocked name without a slash counts at any depth.
+    /// The folders where a blocked name without a slash counts at any depth. One that holds the whole home (or the
+    /// system) is none: certificates everywhere have such names.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = &Path> {
-        let cwd = Some(&self.cwd).filter(|cwd| **cwd != self.host.home && cwd.parent().is_some());
-        self.workspace.iter().chain(cwd).chain(&self.extra).map(PathBuf::as_path)
+        let folders = self.workspace.iter().chain([&self.cwd]).chain(&self.extra);
+        folders.map(PathBuf::as_path).filter(|folder| !self.host.home.starts_with(folder))
     }
 
     /// Whether a path lies in the workspace or a writable path of the settings: sockets there belong to the project.

@@ -8,7 +8,6 @@ import classes from "./AddressFields.module.css";
 
 export function AddressFields({ form }: { form: ServerForm }) {
   const { form: state, change, remarks } = form;
-  const name = /^[A-Za-z0-9._-]+$/u.test(state.name) ? state.name : "<name>";
   return (
     <>
       <div>
@@ -27,7 +26,9 @@ export function AddressFields({ form }: { form: ServerForm }) {
         <FieldNotes field="headers" remarks={remarks} value={state.headers} onPlain={(headers) => change({ headers })} />
       </div>
       <p className={classes.note}>
-        If the server asks for a sign-in, save it and run <code className={classes.code}>patchbay mcp login {name}</code> in a terminal.
+        This version cannot sign in to a server. Where one asks for it, send a token as a header: write{" "}
+        <code className={classes.code}>Authorization: Bearer $&#123;secret:MY_TOKEN&#125;</code> above, and store it with{" "}
+        <code className={classes.code}>patchbay secret set MY_TOKEN</code>.
       </p>
     </>
   );

@@ -55,7 +55,7 @@ export function ServerFields({ form, first }: Props) {
         <p className={state.autoApprove ? classes.warning : classes.hint}>
           {state.autoApprove
             ? "Every agent can call every tool of this server, and no one is asked first."
-            : "You are asked before a tool runs."}
+            : "Its tools are listed, and calls of them are refused: this version cannot ask you before a tool runs."}
         </p>
         <PlainInput
           label="Time limit of one call, in seconds"

@@ -4,7 +4,10 @@ use std::{
     fs::{self, File},
     os::{
         fd::{AsFd, AsRawFd},
-        unix::fs::{PermissionsExt, symlink},
+        unix::{
+            fs::{PermissionsExt, symlink},
+            net::UnixDatagram,
+        },
     },
     process::{Command, Stdio},
     time::Duration,
@@ -112,6 +115,8 @@ fn doors_of_the_session_are_shut() {
         ["bus", "ssh-agent", "keyring/control", "docker.sock"].map(|socket| house.session.join(socket));
     fs::create_dir_all(house.session.join("keyring")).unwrap();
     sockets.iter().for_each(|socket| house.listen(socket));
+    let datagrams = house.session.join("notify");
+    let _receiver = UnixDatagram::bind(&datagrams).unwrap();
     let control = house.patchbay.join("control.sock");
     house.listen(&control);
     // An agent that another session started, and a container engine's socket in the home.
@@ -127,7 +132,7 @@ fn doors_of_the_session_are_shut() {
         cases.push((json!(["unix_abstract", name]), "refused"));
         cases.push((json!(["unix", "/run/docker.sock"]), "refused"));
         cases.push((json!(["unix", "/var/run/docker.sock"]), "refused"));
-        cases.push((json!(["unix_by_pair", house.session.join("bus")]), "refused"));
+        cases.push((json!(["unix_by_pair", datagrams]), "refused"));
         cases.push((json!(["listing", house.session]), "refused"));
         for variable in ["SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "XDG_RUNTIME_DIR"] {
             cases.push((json!(["environment", variable]), "ok unset"));

@@ -94,6 +94,27 @@ fn the_workspace_temp_folders_caches_and_writable_paths_are_written_and_nothing_
 }
 
 #[test]
+fn a_disk_that_is_all_writable_keeps_what_is_blocked_and_the_systems_switches() {
+    let mut house = House::new();
+    house.inputs.writable_paths = vec!["/".into()];
+    let (home, work) = (house.home.display().to_string(), house.workspace.display().to_string());
+    for backend in BOTH {
+        house.expect(
+            backend,
+            &[
+                (json!(["write", format!("{}/there.txt", house.outside.display())]), "ok"),
+                (json!(["read", format!("{home}/.ssh/id_ed25519")]), "EACCES"),
+                (json!(["write", format!("{work}/.env")]), "EACCES"),
+                (json!(["open_to_write", "/proc/sys/kernel/core_pattern"]), "refused"),
+                (json!(["open_to_write", "/sys/kernel/mm/transparent_hugepage/enabled"]), "refused"),
+                (json!(["unix", "/run/docker.sock"]), "refused"),
+                (json!(["environment", "SSH_AUTH_SOCK"]), "ok unset"),
+            ],
+        );
+    }
+}
+
+#[test]
 fn without_network_nothing_outside_is_reached() {
     let mut house = House::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -212,6 +233,18 @@ fn what_landlock_cannot_hold_is_named_and_required_then_refuses() {
     };
     assert!(reason.contains(&env), "{reason}");
     assert!(hint.unwrap().contains("bubblewrap"));
+}
+
+#[test]
+fn a_workspace_that_holds_the_home_says_that_its_depths_are_not_looked_through() {
+    let mut house = House::new();
+    (house.inputs.workspace, house.inputs.cwd) = (Some(house.home.clone()), house.home.clone());
+    fs::write(house.home.join(".env"), "SECRET=1").unwrap();
+    for backend in BOTH {
+        let state = house.confine(backend, "/bin/true", Vec::new()).unwrap().state;
+        assert!(state.gaps[0].starts_with("blocked names below"), "{state:?}");
+        house.expect(backend, &[(json!(["read", house.home.join(".env")]), "EACCES")]);
+    }
 }
 
 #[test]
