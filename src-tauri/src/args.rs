@@ -64,7 +64,10 @@ mod tests {
     fn the_role_follows_the_arguments() {
         assert_eq!(role(&[]).unwrap(), Role::Owner { config: None, hidden: false });
         let config = Some(PathBuf::from("/c"));
-        assert_eq!(role(&["--hidden", "--config", "/c"]).unwrap(), Role::Owner { config: config.clone(), hidden: true });
+        assert_eq!(
+            role(&["--hidden", "--config", "/c"]).unwrap(),
+            Role::Owner { config: config.clone(), hidden: true }
+        );
         assert_eq!(role(&["--window", "--config", "/c"]).unwrap(), Role::Window { config, settings: false });
         assert_eq!(role(&["sample-server"]).unwrap(), Role::Sample);
         assert!(role(&["--config"]).is_err() && role(&["--nonsense"]).is_err());

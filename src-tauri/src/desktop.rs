@@ -9,7 +9,7 @@ use patchbay_api::{ApiError, Command, OpenWindow, OwnerKind, Snapshot};
 use patchbay_config::{Home, SettingsStore};
 use patchbay_control::Client;
 use patchbay_exec::StopSteps;
-use patchbay_hub::{Handle, Hub, HubError, HubOptions, HostRequest};
+use patchbay_hub::{Handle, HostRequest, Hub, HubError, HubOptions};
 use patchbay_records::{LogGuard, LogLevel};
 use patchbay_secrets::Redactor;
 use tokio::sync::{mpsc, watch};
@@ -27,14 +27,23 @@ pub(crate) enum Desktop {
 /// What a start finds.
 pub(crate) enum Start {
     /// Runs, with the stream of snapshots and the tasks behind it.
-    Running { desktop: Desktop, home: Home, snapshots: watch::Receiver<Arc<Snapshot>>, tasks: JoinSet<()>, log: LogGuard },
+    Running {
+        desktop: Desktop,
+        home: Home,
+        snapshots: watch::Receiver<Arc<Snapshot>>,
+        tasks: JoinSet<()>,
+        log: LogGuard,
+    },
     /// Another desktop runs; it has been asked to open its window.
     AlreadyOpen,
 }
 
 impl Desktop {
     /// Opens the home as its owner, or becomes a guest of whoever owns it.
-    pub(crate) async fn start(config: Option<&Path>, host: mpsc::Sender<HostRequest>) -> anyhow::Result<Start> {
+    pub(crate) async fn start(
+        config: Option<&Path>,
+        host: mpsc::Sender<HostRequest>,
+    ) -> anyhow::Result<Start> {
         let home = Home::resolve(config)?;
         let redactor = Redactor::new();
         home.ensure()?;
@@ -64,7 +73,8 @@ impl Desktop {
     }
 
     async fn beside(home: Home, mut tasks: JoinSet<()>, log: LogGuard) -> anyhow::Result<Start> {
-        let client = Client::connect(&home).await?.context("the owner of the home ended meanwhile; start again")?;
+        let client =
+            Client::connect(&home).await?.context("the owner of the home ended meanwhile; start again")?;
         let mut stream = client.snapshots().await?;
         let first = stream.next().await.context("the owner of the home ended meanwhile; start again")??;
         if first.owner.kind == OwnerKind::Desktop {

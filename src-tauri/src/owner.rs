@@ -28,7 +28,14 @@ pub(crate) fn run(config: Option<&Path>, hidden: bool) -> anyhow::Result<()> {
         .context("starting the desktop's event loop")?;
     let tray = if tray_host::library_present() { Some(Tray::new(app.handle(), clicks)?) } else { None };
     let window = WindowProcess::new(home.dir(), std::env::current_exe()?);
-    let conductor = Conductor { app: app.handle().clone(), desktop: desktop.clone(), window, tray, snapshots, reachable: false };
+    let conductor = Conductor {
+        app: app.handle().clone(),
+        desktop: desktop.clone(),
+        window,
+        tray,
+        snapshots,
+        reachable: false,
+    };
     let ending = runtime.spawn(conductor.run(requests, clicked, hidden));
     let code = app.run_return(|_, event| {
         if let RunEvent::ExitRequested { code: None, api, .. } = event {
@@ -66,7 +73,12 @@ struct Conductor {
 }
 
 impl Conductor {
-    async fn run(mut self, mut requests: mpsc::Receiver<HostRequest>, mut clicks: mpsc::Receiver<Click>, hidden: bool) {
+    async fn run(
+        mut self,
+        mut requests: mpsc::Receiver<HostRequest>,
+        mut clicks: mpsc::Receiver<Click>,
+        hidden: bool,
+    ) {
         self.reachable = self.tray.is_some() && tray_host::present().await;
         if !hidden || !self.reachable {
             self.open_window(false);
@@ -161,7 +173,10 @@ fn signals() -> mpsc::Receiver<()> {
             match signal(kind) {
                 Ok(mut stream) => {
                     let sender = sender.clone();
-                    #[expect(clippy::disallowed_methods, reason = "lives as long as the process; there is nothing to wait for")]
+                    #[expect(
+                        clippy::disallowed_methods,
+                        reason = "lives as long as the process; there is nothing to wait for"
+                    )]
                     tokio::spawn(async move {
                         while stream.recv().await.is_some() {
                             if sender.send(()).await.is_err() {
@@ -176,7 +191,10 @@ fn signals() -> mpsc::Receiver<()> {
     }
     #[cfg(windows)]
     {
-        #[expect(clippy::disallowed_methods, reason = "lives as long as the process; there is nothing to wait for")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "lives as long as the process; there is nothing to wait for"
+        )]
         tokio::spawn(async move {
             if tokio::signal::ctrl_c().await.is_ok() {
                 let _ = sender.send(()).await;

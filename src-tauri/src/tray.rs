@@ -167,7 +167,9 @@ impl Tray {
             return Ok(());
         }
         match (self.handles.get(wanted.id()), wanted) {
-            (Some(Handle::Text(handle)), Item::Note { text, .. } | Item::Button { text, .. }) => handle.set_text(literal(text)),
+            (Some(Handle::Text(handle)), Item::Note { text, .. } | Item::Button { text, .. }) => {
+                handle.set_text(literal(text))
+            }
             (Some(Handle::Check(handle)), Item::Check { text, checked, enabled, .. }) => {
                 handle.set_text(literal(text))?;
                 handle.set_enabled(*enabled)?;
@@ -186,11 +188,20 @@ impl Tray {
     fn create(&mut self, item: &Item) -> tauri::Result<Handle> {
         let app = &self.app;
         Ok(match item {
-            Item::Note { id, text } => Handle::Text(MenuItem::with_id(app, id, literal(text), false, None::<&str>)?),
-            Item::Button { id, text } => Handle::Text(MenuItem::with_id(app, id, literal(text), true, None::<&str>)?),
-            Item::Check { id, text, checked, enabled } => {
-                Handle::Check(CheckMenuItem::with_id(app, id, literal(text), *enabled, *checked, None::<&str>)?)
+            Item::Note { id, text } => {
+                Handle::Text(MenuItem::with_id(app, id, literal(text), false, None::<&str>)?)
             }
+            Item::Button { id, text } => {
+                Handle::Text(MenuItem::with_id(app, id, literal(text), true, None::<&str>)?)
+            }
+            Item::Check { id, text, checked, enabled } => Handle::Check(CheckMenuItem::with_id(
+                app,
+                id,
+                literal(text),
+                *enabled,
+                *checked,
+                None::<&str>,
+            )?),
             Item::Separator { .. } => Handle::Line(PredefinedMenuItem::separator(app)?),
             Item::Submenu { id, text, items } => {
                 let submenu = Submenu::with_id(app, id, literal(text), true)?;

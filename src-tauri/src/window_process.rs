@@ -35,7 +35,10 @@ impl WindowProcess {
             let _ = writing.as_mut().poll(&mut context);
             return Ok(());
         }
-        #[expect(clippy::disallowed_methods, reason = "the window is this very program, and is awaited in `closed`")]
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the window is this very program, and is awaited in `closed`"
+        )]
         let mut command = tokio::process::Command::new(&self.program);
         command.arg("--window").arg("--config").arg(&self.home);
         if settings {

@@ -23,12 +23,7 @@ pub const PATIENCE: Duration = Duration::from_secs(20);
 pub fn program(name: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap_or_else(|error| panic!("this test's own path: {error}"));
     let file = format!("{name}{}", std::env::consts::EXE_SUFFIX);
-    let path = test
-        .ancestors()
-        .skip(1)
-        .take(2)
-        .map(|folder| folder.join(&file))
-        .find(|path| path.is_file());
+    let path = test.ancestors().skip(1).take(2).map(|folder| folder.join(&file)).find(|path| path.is_file());
     path.unwrap_or_else(|| panic!("{file} is not built: run `cargo build --workspace --bins`"))
 }
 
@@ -73,37 +68,26 @@ impl Fake {
     #[must_use]
     pub fn events(&self) -> Vec<Value> {
         let text = fs::read_to_string(&self.record).unwrap_or_default();
-        text.lines()
-            .filter_map(|line| serde_json::from_str(line).ok())
-            .collect()
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
     /// The events of one kind: `start`, `line`, `eof`, `sigterm`, `descendant`, `exit`, `unwritten`.
     #[must_use]
     pub fn events_of(&self, kind: &str) -> Vec<Value> {
-        self.events()
-            .into_iter()
-            .filter(|event| event["event"] == kind)
-            .collect()
+        self.events().into_iter().filter(|event| event["event"] == kind).collect()
     }
 
     /// The messages that it received, in order.
     #[must_use]
     pub fn messages(&self) -> Vec<Value> {
         let texts = self.events_of("line");
-        texts
-            .iter()
-            .filter_map(|line| serde_json::from_str(line["text"].as_str()?).ok())
-            .collect()
+        texts.iter().filter_map(|line| serde_json::from_str(line["text"].as_str()?).ok()).collect()
     }
 
     /// The messages of one method.
     #[must_use]
     pub fn messages_of(&self, method: &str) -> Vec<Value> {
-        self.messages()
-            .into_iter()
-            .filter(|message| message["method"] == method)
-            .collect()
+        self.messages().into_iter().filter(|message| message["method"] == method).collect()
     }
 
     /// Waits until there are this many events of a kind, and gives them. Blocks its thread.

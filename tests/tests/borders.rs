@@ -55,11 +55,7 @@ fn metadata() -> &'static Value {
             .current_dir(root())
             .output()
             .unwrap();
-        assert!(
-            output.status.success(),
-            "{}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         serde_json::from_slice(&output.stdout).unwrap()
     })
 }
@@ -69,12 +65,8 @@ fn packages() -> impl Iterator<Item = &'static Value> {
 }
 
 fn members() -> impl Iterator<Item = &'static Value> {
-    let ids: BTreeSet<_> = metadata()["workspace_members"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|id| id.as_str().unwrap())
-        .collect();
+    let ids: BTreeSet<_> =
+        metadata()["workspace_members"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
     packages().filter(move |package| ids.contains(text(package, "id")))
 }
 
@@ -123,9 +115,7 @@ fn only_the_rooms_meant_for_it_know_a_reserved_library() {
             let name = text(dependency, "name");
             let test_only = name == "anyhow" && text(dependency, "kind") == "dev";
             !test_only
-                && RESERVED
-                    .iter()
-                    .any(|(library, rooms)| name.starts_with(library) && !rooms.contains(room))
+                && RESERVED.iter().any(|(library, rooms)| name.starts_with(library) && !rooms.contains(room))
         })
         .map(|(room, dependency)| format!("{room} uses {}", dependency["name"]))
         .collect();
@@ -163,12 +153,7 @@ fn npm_dependencies_are_pinned_to_one_version() {
     let loose: Vec<_> = sections
         .iter()
         .flat_map(|section| section.iter())
-        .filter(|(_, version)| {
-            !version
-                .as_str()
-                .unwrap()
-                .starts_with(|first: char| first.is_ascii_digit())
-        })
+        .filter(|(_, version)| !version.as_str().unwrap().starts_with(|first: char| first.is_ascii_digit()))
         .map(|(name, version)| format!("{name} {version}"))
         .collect();
     holds("npm packages without an exact version", &loose);
@@ -176,10 +161,8 @@ fn npm_dependencies_are_pinned_to_one_version() {
 
 #[test]
 fn the_licence_of_every_package_is_one_that_deny_toml_allows() {
-    let deny: toml_edit::DocumentMut = std::fs::read_to_string(root().join("deny.toml"))
-        .unwrap()
-        .parse()
-        .unwrap();
+    let deny: toml_edit::DocumentMut =
+        std::fs::read_to_string(root().join("deny.toml")).unwrap().parse().unwrap();
     let allowed: Vec<_> = deny["licenses"]["allow"]
         .as_array()
         .unwrap()
@@ -188,12 +171,7 @@ fn the_licence_of_every_package_is_one_that_deny_toml_allows() {
         .collect();
     let refused: Vec<_> = packages()
         .filter(|package| !licence::allowed(text(package, "license"), &allowed))
-        .map(|package| {
-            format!(
-                "{} {}: {}",
-                package["name"], package["version"], package["license"]
-            )
-        })
+        .map(|package| format!("{} {}: {}", package["name"], package["version"], package["license"]))
         .collect();
     holds("packages with another licence, or none", &refused);
     assert!(packages().count() > 300, "the whole tree is looked at");

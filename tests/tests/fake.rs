@@ -32,13 +32,7 @@ fn start(script: impl FnOnce(&TempDir) -> Value) -> Talk {
         .spawn()
         .unwrap();
     let (input, output) = (child.stdin.take(), BufReader::new(child.stdout.take().unwrap()));
-    Talk {
-        child,
-        input,
-        output,
-        fake,
-        folder,
-    }
+    Talk { child, input, output, fake, folder }
 }
 
 impl Talk {
@@ -77,11 +71,7 @@ fn without_a_script_it_is_a_well_behaved_server_that_writes_down_its_surrounding
     assert_eq!(talk.answer()["result"]["protocolVersion"], "2025-06-18");
     talk.send(2, "server/discover", &json!({}));
     assert_eq!(talk.answer()["error"]["code"], -32601);
-    talk.send(
-        3,
-        "tools/call",
-        &json!({"name": "echo", "arguments": {"text": "x"}}),
-    );
+    talk.send(3, "tools/call", &json!({"name": "echo", "arguments": {"text": "x"}}));
     assert_eq!(talk.answer()["result"]["content"][0]["text"], "x");
     let fake = talk.fake.clone();
     let (id, cwd) = (talk.child.id(), talk.folder.path().canonicalize().unwrap());
@@ -93,24 +83,12 @@ fn without_a_script_it_is_a_well_behaved_server_that_writes_down_its_surrounding
     );
     assert_eq!((&start["pid"], &start["cwd"]), (&json!(id), &json!(cwd)));
     assert_eq!(
-        start["fds"]
-            .as_object()
-            .unwrap()
-            .keys()
-            .filter(|fd| fd.parse::<u32>().unwrap() < 3)
-            .count(),
+        start["fds"].as_object().unwrap().keys().filter(|fd| fd.parse::<u32>().unwrap() < 3).count(),
         3
     );
-    let methods: Vec<_> = fake
-        .messages()
-        .iter()
-        .map(|message| message["method"].clone())
-        .collect();
+    let methods: Vec<_> = fake.messages().iter().map(|message| message["method"].clone()).collect();
     assert_eq!(methods, ["initialize", "server/discover", "tools/call"]);
-    assert_eq!(
-        (fake.events_of("eof").len(), fake.events_of("exit").len()),
-        (1, 1)
-    );
+    assert_eq!((fake.events_of("eof").len(), fake.events_of("exit").len()), (1, 1));
 }
 
 #[test]
@@ -168,15 +146,8 @@ fn an_answer_can_wait_for_a_file_while_others_are_given() {
 #[test]
 fn progress_uses_the_token_of_the_request_and_stays_away_without_one() {
     let mut talk = start(|_| json!({"on": {"tools/call": [{"progress": {"progress": 1}}, "reply"]}}));
-    talk.send(
-        1,
-        "tools/call",
-        &json!({"name": "echo", "_meta": {"progressToken": "t"}}),
-    );
-    assert_eq!(
-        talk.answer()["params"],
-        json!({"progress": 1, "progressToken": "t"})
-    );
+    talk.send(1, "tools/call", &json!({"name": "echo", "_meta": {"progressToken": "t"}}));
+    assert_eq!(talk.answer()["params"], json!({"progress": 1, "progressToken": "t"}));
     assert_eq!(talk.answer()["id"], 1);
     talk.send(2, "tools/call", &json!({"name": "echo"}));
     assert_eq!(talk.answer()["id"], 2);
@@ -219,10 +190,7 @@ fn its_descendants_live_on_without_it() {
     let fake = talk.fake.clone();
     let descendants = fake.events_of("descendant");
     assert_eq!(
-        descendants
-            .iter()
-            .map(|event| event["role"].clone())
-            .collect::<Vec<_>>(),
+        descendants.iter().map(|event| event["role"].clone()).collect::<Vec<_>>(),
         ["child", "daemon"]
     );
     assert!(alive(&fake.events_of("start")[0]));

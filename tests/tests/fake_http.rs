@@ -24,12 +24,7 @@ fn start(script: Value) -> Site {
     let mut command = Command::new(program("fake_http"));
     let child = command.args(fake.args()).stdin(Stdio::piped()).spawn().unwrap();
     let port = fake.wait_for("start", 1)[0]["port"].as_u64().unwrap();
-    Site {
-        child,
-        fake,
-        port: u16::try_from(port).unwrap(),
-        _folder: folder,
-    }
+    Site { child, fake, port: u16::try_from(port).unwrap(), _folder: folder }
 }
 
 impl Drop for Site {
@@ -50,10 +45,8 @@ impl Site {
     fn ask(&self, method: &str, headers: &str, message: &Value) -> String {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         let body = message.to_string();
-        let head = format!(
-            "{method} /mcp HTTP/1.1\r\nhost: x\r\n{headers}content-length: {}\r\n\r\n",
-            body.len()
-        );
+        let head =
+            format!("{method} /mcp HTTP/1.1\r\nhost: x\r\n{headers}content-length: {}\r\n\r\n", body.len());
         stream.write_all(format!("{head}{body}").as_bytes()).unwrap();
         stream.shutdown(std::net::Shutdown::Write).unwrap();
         let mut answer = String::new();
@@ -62,11 +55,7 @@ impl Site {
     }
 
     fn post(&self, headers: &str, method: &str) -> String {
-        self.ask(
-            "POST",
-            headers,
-            &json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}),
-        )
+        self.ask("POST", headers, &json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": {}}))
     }
 }
 
@@ -77,26 +66,16 @@ fn body(answer: &str) -> Value {
 #[test]
 fn without_a_script_it_answers_in_json_and_writes_every_request_down() {
     let site = start(json!({}));
-    assert_eq!(
-        body(&site.post("x-mark: 7\r\n", "tools/list"))["result"]["tools"][0]["name"],
-        "echo"
-    );
+    assert_eq!(body(&site.post("x-mark: 7\r\n", "tools/list"))["result"]["tools"][0]["name"], "echo");
     assert!(
-        site.ask(
-            "POST",
-            "",
-            &json!({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        )
-        .contains(" 202 ")
+        site.ask("POST", "", &json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+            .contains(" 202 ")
     );
     assert!(site.ask("GET", "", &Value::Null).contains(" 405 "));
     let requests = site.fake.events_of("request");
     assert_eq!(requests.len(), 3);
     assert_eq!(
-        (
-            &requests[0]["headers"]["x-mark"],
-            &requests[0]["message"]["method"]
-        ),
+        (&requests[0]["headers"]["x-mark"], &requests[0]["message"]["method"]),
         (&json!("7"), &json!("tools/list"))
     );
 }
@@ -104,31 +83,13 @@ fn without_a_script_it_answers_in_json_and_writes_every_request_down() {
 #[test]
 fn sessions_are_given_out_checked_ended_and_forgotten() {
     let site = start(json!({"sessions": true, "on": {"ping": ["forget_sessions", "reply"]}}));
-    assert!(
-        site.post("", "initialize")
-            .contains("mcp-session-id: session-1\r\n")
-    );
+    assert!(site.post("", "initialize").contains("mcp-session-id: session-1\r\n"));
     assert!(site.post("", "tools/list").contains(" 404 "));
-    assert!(
-        site.post("mcp-session-id: session-1\r\n", "tools/list")
-            .contains(" 200 ")
-    );
-    assert!(
-        site.ask("DELETE", "mcp-session-id: session-1\r\n", &Value::Null)
-            .contains(" 200 ")
-    );
-    assert!(
-        site.post("mcp-session-id: session-1\r\n", "tools/list")
-            .contains(" 404 ")
-    );
-    assert!(
-        site.post("", "initialize")
-            .contains("mcp-session-id: session-2\r\n")
-    );
-    assert!(
-        site.post("mcp-session-id: session-2\r\n", "ping")
-            .contains(" 404 ")
-    );
+    assert!(site.post("mcp-session-id: session-1\r\n", "tools/list").contains(" 200 "));
+    assert!(site.ask("DELETE", "mcp-session-id: session-1\r\n", &Value::Null).contains(" 200 "));
+    assert!(site.post("mcp-session-id: session-1\r\n", "tools/list").contains(" 404 "));
+    assert!(site.post("", "initialize").contains("mcp-session-id: session-2\r\n"));
+    assert!(site.post("mcp-session-id: session-2\r\n", "ping").contains(" 404 "));
 }
 
 #[test]
@@ -149,14 +110,8 @@ fn statuses_streams_and_broken_connections_are_scripted() {
             && refused.ends_with("id 1")
     );
     assert_eq!(site.post("", "ping"), "");
-    assert!(
-        site.post("", "ping")
-            .ends_with("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n")
-    );
+    assert!(site.post("", "ping").ends_with("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n\n"));
     let streamed = site.post("", "ping");
     assert!(streamed.contains("connection: close\r\n"), "{streamed}");
-    assert!(
-        streamed.ends_with("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\r\n\r\n"),
-        "{streamed}"
-    );
+    assert!(streamed.ends_with("data: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\r\n\r\n"), "{streamed}");
 }

@@ -74,11 +74,7 @@ impl Home {
 
     fn succeeds(&self, args: &[&str]) -> String {
         let output = self.run(args);
-        assert!(
-            output.status.success(),
-            "{args:?}: {}",
-            String::from_utf8_lossy(&output.stderr)
-        );
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
     }
 
@@ -131,22 +127,14 @@ const ODD: &str = "\u{feff}# My servers. \u{1F40C}\r\n\
 #[test]
 fn a_server_added_and_removed_leaves_the_file_as_it_was_to_the_byte() {
     let home = Home::with(ODD);
-    home.succeeds(&[
-        "mcp", "add", "third", "--env", "K=v", "--", "prog", "--flag", "a b",
-    ]);
+    home.succeeds(&["mcp", "add", "third", "--env", "K=v", "--", "prog", "--flag", "a b"]);
     let added = home.text();
     let mut rest = added.lines();
     for line in ODD.lines() {
-        assert!(
-            rest.any(|found| found == line),
-            "{line:?} was lost or moved:\n{added}"
-        );
+        assert!(rest.any(|found| found == line), "{line:?} was lost or moved:\n{added}");
     }
     for value in ["\"third\"", "\"prog\"", "\"--flag\"", "\"a b\""] {
-        assert!(
-            added.contains(value) && !ODD.contains(value),
-            "{value} in\n{added}"
-        );
+        assert!(added.contains(value) && !ODD.contains(value), "{value} in\n{added}");
     }
     assert!(home.succeeds(&["mcp", "list"]).contains("third"));
     home.succeeds(&["mcp", "remove", "third"]);
@@ -158,29 +146,19 @@ fn switching_a_server_off_and_on_touches_its_own_line_only() {
     let home = Home::with(ODD);
     home.succeeds(&["mcp", "disable", "second"]);
     let off = home.text();
-    let added: Vec<_> = off
-        .lines()
-        .filter(|line| !ODD.lines().any(|old| old == *line))
-        .collect();
+    let added: Vec<_> = off.lines().filter(|line| !ODD.lines().any(|old| old == *line)).collect();
     assert_eq!(added, ["disabled = true"]);
     assert_eq!(off.lines().count(), ODD.lines().count() + 1);
     home.succeeds(&["mcp", "enable", "second"]);
     let on = home.text();
-    assert!(
-        on == ODD || on == off.replace("disabled = true", "disabled = false"),
-        "{on}"
-    );
+    assert!(on == ODD || on == off.replace("disabled = true", "disabled = false"), "{on}");
 }
 
 #[test]
 fn a_file_with_a_wrong_entry_or_that_does_not_parse_is_named_with_its_line_and_never_written() {
     let good = "[[mcp.servers]]\nname = \"good\"\ncommand = \"x\"\n\n";
     for (wrong, line, words) in [
-        (
-            "[[mcp.servers]]\nname = \"good\"\ncommand = \"y\"\n",
-            5,
-            &["good"][..],
-        ),
+        ("[[mcp.servers]]\nname = \"good\"\ncommand = \"y\"\n", 5, &["good"][..]),
         ("[[mcp.servers]]\nname = \"bad\"\n", 5, &["bad", "command", "url"]),
         (
             "[[mcp.servers]]\nname = \"bad\"\ncommand = \"x\"\nurl = \"http://127.0.0.1:1/\"\n",
@@ -190,32 +168,20 @@ fn a_file_with_a_wrong_entry_or_that_does_not_parse_is_named_with_its_line_and_n
         ("[[mcp.servers]]\nname = \"bad\ncommand = \"x\"\n", 6, &[]),
     ] {
         let home = Home::with(&format!("{good}{wrong}"));
-        for args in [
-            &["tools"][..],
-            &["call", "good", "echo", "{}"],
-            &["serve"],
-            &["mcp", "add", "new", "prog"],
-        ] {
+        for args in
+            [&["tools"][..], &["call", "good", "echo", "{}"], &["serve"], &["mcp", "add", "new", "prog"]]
+        {
             let adding = args[0] == "mcp";
             if adding && !words.is_empty() {
                 continue; // a wrong entry blocks nobody else's edit; only a file that can't be read does
             }
             let told = home.refused(args, 2);
             let place = format!("{}:", home.file().display());
-            let after = told
-                .split_once(&place)
-                .unwrap_or_else(|| panic!("{args:?} names no place: {told}"))
-                .1;
-            let found: u32 = after
-                .chars()
-                .take_while(char::is_ascii_digit)
-                .collect::<String>()
-                .parse()
-                .unwrap();
-            assert!(
-                (line..line + 4).contains(&found),
-                "{args:?} names line {found}, not {line}: {told}"
-            );
+            let after =
+                told.split_once(&place).unwrap_or_else(|| panic!("{args:?} names no place: {told}")).1;
+            let found: u32 =
+                after.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap();
+            assert!((line..line + 4).contains(&found), "{args:?} names line {found}, not {line}: {told}");
             for word in words {
                 assert!(told.contains(word), "{args:?} doesn't say {word}: {told}");
             }
@@ -230,20 +196,13 @@ fn wrong_words_on_the_command_line_are_refused_and_nothing_is_written() {
         (&["mcp", "add", "first", "prog"][..], "first", 2),
         (&["mcp", "add", "new"], "command", 2),
         (&["mcp", "add", "", "prog"], "name", 2),
-        (
-            &["mcp", "add", "new", "--env", "NOVALUE", "--", "prog"],
-            "NOVALUE",
-            2,
-        ),
+        (&["mcp", "add", "new", "--env", "NOVALUE", "--", "prog"], "NOVALUE", 2),
         (&["mcp", "add", "new", "http://"], "url", 2),
         (&["mcp", "remove", "nobody"], "nobody", 3),
         (&["mcp", "disable", "nobody"], "nobody", 3),
         (&["mcp", "get", "nobody"], "nobody", 3),
     ] {
         let told = home.refused(args, code);
-        assert!(
-            told.to_lowercase().contains(&word.to_lowercase()),
-            "{args:?} doesn't say {word}: {told}"
-        );
+        assert!(told.to_lowercase().contains(&word.to_lowercase()), "{args:?} doesn't say {word}: {told}");
     }
 }

@@ -24,12 +24,7 @@ fn files() -> Vec<File> {
             } else if kind.is_file()
                 && let Ok(text) = fs::read_to_string(entry.path())
             {
-                let path = entry
-                    .path()
-                    .strip_prefix(root)
-                    .unwrap()
-                    .to_string_lossy()
-                    .replace('\\', "/");
+                let path = entry.path().strip_prefix(root).unwrap().to_string_lossy().replace('\\', "/");
                 found.push(File { path, text });
             }
         }
@@ -53,21 +48,15 @@ impl File {
 
     /// Its lines without the tests at its end.
     fn lines(&self) -> usize {
-        let tests = self
-            .text
-            .find("\n#[cfg(test)]\nmod tests {")
-            .unwrap_or(self.text.len());
+        let tests = self.text.find("\n#[cfg(test)]\nmod tests {").unwrap_or(self.text.len());
         self.text[..tests].lines().count()
     }
 }
 
 /// The sizes of these files, smallest first.
 fn sizes(of: impl Fn(&File) -> bool) -> Vec<(usize, String)> {
-    let mut sizes: Vec<_> = files()
-        .into_iter()
-        .filter(|file| of(file))
-        .map(|file| (file.lines(), file.path))
-        .collect();
+    let mut sizes: Vec<_> =
+        files().into_iter().filter(|file| of(file)).map(|file| (file.lines(), file.path)).collect();
     sizes.sort();
     assert!(!sizes.is_empty());
     sizes
@@ -81,19 +70,10 @@ fn none(what: &str, broken: &[String]) {
 fn rust_files_are_short() {
     let sizes = sizes(|file| file.is(&[".rs"]) && !file.is_test());
     let (median, ninth) = (&sizes[sizes.len() / 2], &sizes[sizes.len() * 9 / 10]);
-    assert!(
-        median.0 <= 150,
-        "the file in the middle has more than 150 lines: {median:?}"
-    );
-    assert!(
-        ninth.0 <= 400,
-        "less than nine files in ten have at most 400 lines: {ninth:?}"
-    );
-    let long: Vec<_> = sizes
-        .iter()
-        .filter(|(lines, _)| *lines > 500)
-        .map(|size| format!("{size:?}"))
-        .collect();
+    assert!(median.0 <= 150, "the file in the middle has more than 150 lines: {median:?}");
+    assert!(ninth.0 <= 400, "less than nine files in ten have at most 400 lines: {ninth:?}");
+    let long: Vec<_> =
+        sizes.iter().filter(|(lines, _)| *lines > 500).map(|size| format!("{size:?}")).collect();
     none("files of more than 500 lines", &long);
 }
 
@@ -106,10 +86,7 @@ fn ui_files_are_short() {
     };
     let sizes = sizes(written);
     let ninth = &sizes[sizes.len() * 9 / 10];
-    assert!(
-        ninth.0 <= 250,
-        "less than nine files in ten have at most 250 lines: {ninth:?}"
-    );
+    assert!(ninth.0 <= 250, "less than nine files in ten have at most 250 lines: {ninth:?}");
 }
 
 #[test]
@@ -127,9 +104,7 @@ fn a_rust_file_begins_by_saying_what_it_owns() {
 fn unsafe_code_stands_where_it_was_expected_with_a_reason() {
     let word = concat!("un", "safe");
     let uses = |text: &str| {
-        ["{", "fn ", "impl ", "extern "]
-            .iter()
-            .any(|then| text.contains(&format!("{word} {then}")))
+        ["{", "fn ", "impl ", "extern "].iter().any(|then| text.contains(&format!("{word} {then}")))
     };
     let broken: Vec<_> = files()
         .into_iter()
@@ -146,25 +121,16 @@ fn unsafe_code_stands_where_it_was_expected_with_a_reason() {
 
 #[test]
 fn no_text_of_the_project_names_a_registry_host_or_a_machine_of_ours() {
-    let hosts = [
-        ["crates", ".io"],
-        ["npm", "js."],
-        ["py", "pi.org"],
-        ["python", "hosted"],
-        ["deb.", "debian.org"],
-    ]
-    .map(|parts| parts.concat());
+    let hosts =
+        [["crates", ".io"], ["npm", "js."], ["py", "pi.org"], ["python", "hosted"], ["deb.", "debian.org"]]
+            .map(|parts| parts.concat());
     let folders = ["root", "work"].map(|folder| format!("/{folder}/"));
     let found: Vec<_> = files()
         .into_iter()
         .filter(|file| !file.path.ends_with("Cargo.lock") && !file.path.ends_with("package-lock.json"))
         .flat_map(|file| {
-            let hits = hosts
-                .iter()
-                .chain(&folders)
-                .filter(|word| names(&file.text, word));
-            hits.map(|word| format!("{}: {word}", file.path))
-                .collect::<Vec<_>>()
+            let hits = hosts.iter().chain(&folders).filter(|word| names(&file.text, word));
+            hits.map(|word| format!("{}: {word}", file.path)).collect::<Vec<_>>()
         })
         .collect();
     none("files that name one", &found);

@@ -86,7 +86,8 @@ fn an_owner_that_goes_away_fails_running_calls_and_the_next_one_takes_over() {
     assert_eq!(news["method"], "notifications/tools/list_changed", "{news}");
     assert_eq!(agent.answer(3)["result"]["tools"].as_array().unwrap().len(), 3);
     agent.ask(4, "tools/call", &call("echo"));
-    assert_eq!(server.pids().len(), 2);
+    let shown = place.json(&["status"]);
+    assert_eq!(shown["workspaces"][0]["servers"][0]["pid"], server.pids()[1], "the new owner holds it");
     assert_eq!(agent.end(), Some(0));
     assert_eq!(owner.end("-TERM"), Some(0));
     server.wait_until_gone();

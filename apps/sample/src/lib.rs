@@ -55,15 +55,9 @@ mod tests {
     /// What the server answers to these lines, at 2026-02-28T23:59:59Z.
     fn talk(lines: &str) -> Vec<Value> {
         let mut output = Vec::new();
-        serve(lines.as_bytes(), &mut output, || {
-            SystemTime::UNIX_EPOCH + Duration::from_secs(1_772_323_199)
-        })
-        .unwrap();
-        String::from_utf8(output)
-            .unwrap()
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect()
+        serve(lines.as_bytes(), &mut output, || SystemTime::UNIX_EPOCH + Duration::from_secs(1_772_323_199))
+            .unwrap();
+        String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     fn ask(method: &str, params: &Value) -> Value {
@@ -102,21 +96,12 @@ mod tests {
             "\n",
             r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"echo","arguments":{"text":"grüß\n\u0000"}}}"#,
         ));
-        assert_eq!(
-            answers
-                .iter()
-                .map(|answer| answer["id"].clone())
-                .collect::<Vec<_>>(),
-            [0, 1, 2]
-        );
+        assert_eq!(answers.iter().map(|answer| answer["id"].clone()).collect::<Vec<_>>(), [0, 1, 2]);
         assert_eq!(answers[0]["result"]["serverInfo"]["name"], "patchbay-sample");
         assert_eq!(answers[0]["result"]["capabilities"], json!({"tools": {}}));
         let tools = answers[1]["result"]["tools"].as_array().unwrap();
         assert_eq!(
-            tools
-                .iter()
-                .map(|tool| tool["name"].as_str().unwrap())
-                .collect::<Vec<_>>(),
+            tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect::<Vec<_>>(),
             ["echo", "add", "time"]
         );
         for tool in tools {
@@ -125,30 +110,18 @@ mod tests {
             assert_eq!(tool["annotations"]["readOnlyHint"], true);
             assert!(!tool["description"].as_str().unwrap().is_empty());
         }
-        assert_eq!(
-            answers[2]["result"]["content"],
-            json!([{"type": "text", "text": "grüß\n\0"}])
-        );
+        assert_eq!(answers[2]["result"]["content"], json!([{"type": "text", "text": "grüß\n\0"}]));
     }
 
     #[test]
     fn the_tools_do_what_they_say() {
-        assert_eq!(
-            call("add", &json!({"a": 2, "b": 40}))["structuredContent"],
-            json!({"sum": 42})
-        );
-        assert_eq!(
-            call("add", &json!({"a": 0.5, "b": -2}))["content"][0]["text"],
-            "-1.5"
-        );
+        assert_eq!(call("add", &json!({"a": 2, "b": 40}))["structuredContent"], json!({"sum": 42}));
+        assert_eq!(call("add", &json!({"a": 0.5, "b": -2}))["content"][0]["text"], "-1.5");
         assert_eq!(
             call("add", &json!({"a": i64::MAX, "b": 1}))["structuredContent"]["sum"],
             9_223_372_036_854_775_808.0
         );
-        assert_eq!(
-            call("time", &json!({}))["content"][0]["text"],
-            "2026-02-28T23:59:59Z"
-        );
+        assert_eq!(call("time", &json!({}))["content"][0]["text"], "2026-02-28T23:59:59Z");
     }
 
     #[test]
@@ -163,10 +136,7 @@ mod tests {
         ] {
             let result = call(tool, &arguments);
             assert_eq!(result["isError"], true, "{tool} {arguments}");
-            assert!(
-                result["content"][0]["text"].as_str().unwrap().contains(word),
-                "{result}"
-            );
+            assert!(result["content"][0]["text"].as_str().unwrap().contains(word), "{result}");
         }
     }
 
@@ -175,10 +145,7 @@ mod tests {
         let code = |answer: Value| answer["error"]["code"].clone();
         assert_eq!(code(ask("tools/call", &json!({"name": "rm"}))), -32602);
         assert_eq!(code(ask("tools/call", &json!({}))), -32602);
-        assert_eq!(
-            code(ask("tools/call", &json!({"name": "echo", "arguments": []}))),
-            -32602
-        );
+        assert_eq!(code(ask("tools/call", &json!({"name": "echo", "arguments": []}))), -32602);
         assert_eq!(code(ask("tools/list", &json!({"cursor": "x"}))), -32602);
         assert_eq!(code(ask("initialize", &json!({}))), -32602);
         assert_eq!(code(ask("server/discover", &json!({}))), -32601);
@@ -187,16 +154,8 @@ mod tests {
         for (line, id, code) in [
             ("{not json\n", Value::Null, -32700),
             ("\"text\"\n", Value::Null, -32600),
-            (
-                "[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]\n",
-                Value::Null,
-                -32600,
-            ),
-            (
-                "{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}\n",
-                Value::Null,
-                -32600,
-            ),
+            ("[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]\n", Value::Null, -32600),
+            ("{\"jsonrpc\":\"2.0\",\"id\":{},\"method\":\"ping\"}\n", Value::Null, -32600),
             ("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":5}\n", json!(7), -32600),
             ("{\"id\":7,\"method\":\"ping\"}\n", json!(7), -32600),
         ] {
@@ -221,9 +180,7 @@ mod tests {
     #[test]
     fn a_line_over_the_limit_is_refused_without_keeping_it_and_the_next_one_works() {
         let long = "x".repeat(line::LIMIT + 1);
-        let answers = talk(&format!(
-            "{long}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}\n"
-        ));
+        let answers = talk(&format!("{long}\n{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}}\n"));
         assert_eq!(
             (answers.len(), &answers[0]["error"]["code"], &answers[1]["result"]),
             (2, &json!(-32700), &json!({}))

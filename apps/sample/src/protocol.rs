@@ -22,18 +22,12 @@ struct Refusal {
 }
 
 fn refuse(code: i32, message: impl Into<String>) -> Refusal {
-    Refusal {
-        code,
-        message: message.into(),
-    }
+    Refusal { code, message: message.into() }
 }
 
 /// The answer to a line that was too long to read.
 pub fn too_long() -> Value {
-    error(
-        &Value::Null,
-        &refuse(PARSE_ERROR, format!("a message has at most {LIMIT} bytes")),
-    )
+    error(&Value::Null, &refuse(PARSE_ERROR, format!("a message has at most {LIMIT} bytes")))
 }
 
 /// The answer to one line, if it needs one.
@@ -41,16 +35,10 @@ pub fn answer(line: &[u8], now: SystemTime) -> Option<Value> {
     let message = match serde_json::from_slice(line) {
         Ok(Value::Object(message)) => message,
         Ok(_) => {
-            return Some(error(
-                &Value::Null,
-                &refuse(INVALID_REQUEST, "a message is one JSON object"),
-            ));
+            return Some(error(&Value::Null, &refuse(INVALID_REQUEST, "a message is one JSON object")));
         }
         Err(why) => {
-            return Some(error(
-                &Value::Null,
-                &refuse(PARSE_ERROR, format!("not JSON: {why}")),
-            ));
+            return Some(error(&Value::Null, &refuse(PARSE_ERROR, format!("not JSON: {why}"))));
         }
     };
     if !message.contains_key("method") && (message.contains_key("result") || message.contains_key("error")) {
@@ -60,10 +48,7 @@ pub fn answer(line: &[u8], now: SystemTime) -> Option<Value> {
         None => return None, // a notification
         Some(id @ (Value::String(_) | Value::Number(_))) => id.clone(),
         Some(_) => {
-            return Some(error(
-                &Value::Null,
-                &refuse(INVALID_REQUEST, "an id is a string or a number"),
-            ));
+            return Some(error(&Value::Null, &refuse(INVALID_REQUEST, "an id is a string or a number")));
         }
     };
     Some(match request(&message, now) {
@@ -102,10 +87,7 @@ fn initialize(params: &Map<String, Value>) -> Result<Value, Refusal> {
     let Some(wanted) = params.get("protocolVersion").and_then(Value::as_str) else {
         return Err(refuse(INVALID_PARAMS, "`protocolVersion` must be a string"));
     };
-    let revision = REVISIONS
-        .into_iter()
-        .find(|&known| known == wanted)
-        .unwrap_or(REVISIONS[0]);
+    let revision = REVISIONS.into_iter().find(|&known| known == wanted).unwrap_or(REVISIONS[0]);
     Ok(json!({
         "protocolVersion": revision,
         "capabilities": {"tools": {}},
@@ -116,10 +98,7 @@ fn initialize(params: &Map<String, Value>) -> Result<Value, Refusal> {
 
 fn list(params: &Map<String, Value>) -> Result<Value, Refusal> {
     if params.contains_key("cursor") {
-        return Err(refuse(
-            INVALID_PARAMS,
-            "unknown cursor: all tools are on the first page",
-        ));
+        return Err(refuse(INVALID_PARAMS, "unknown cursor: all tools are on the first page"));
     }
     Ok(json!({"tools": tools::definitions()}))
 }

@@ -8,20 +8,10 @@ use serde_json::{Map, Number, Value, json};
 pub fn definitions() -> Value {
     let text = json!({"type": "string", "description": "Any text."});
     let number = json!({"type": "number"});
-    let mut add = definition(
-        "add",
-        "Add",
-        "Adds two numbers.",
-        &[("a", &number), ("b", &number)],
-    );
+    let mut add = definition("add", "Add", "Adds two numbers.", &[("a", &number), ("b", &number)]);
     add["outputSchema"] = json!({"type": "object", "properties": {"sum": number}, "required": ["sum"]});
     json!([
-        definition(
-            "echo",
-            "Echo",
-            "Gives the text back unchanged.",
-            &[("text", &text)]
-        ),
+        definition("echo", "Echo", "Gives the text back unchanged.", &[("text", &text)]),
         add,
         definition("time", "Time", "Tells the time of this computer, in UTC.", &[]),
     ])
@@ -30,10 +20,8 @@ pub fn definitions() -> Value {
 /// A tool all of whose properties are required.
 fn definition(name: &str, title: &str, description: &str, properties: &[(&str, &Value)]) -> Value {
     let required: Vec<_> = properties.iter().map(|(property, _)| property).collect();
-    let properties: Map<_, _> = properties
-        .iter()
-        .map(|&(name, schema)| (name.to_owned(), schema.clone()))
-        .collect();
+    let properties: Map<_, _> =
+        properties.iter().map(|&(name, schema)| (name.to_owned(), schema.clone())).collect();
     json!({
         "name": name,
         "title": title,
@@ -71,10 +59,7 @@ fn text(text: &str) -> Value {
 }
 
 fn echo(arguments: &Map<String, Value>) -> Result<Value, String> {
-    let given = arguments
-        .get("text")
-        .and_then(Value::as_str)
-        .ok_or("`text` must be a string")?;
+    let given = arguments.get("text").and_then(Value::as_str).ok_or("`text` must be a string")?;
     Ok(text(given))
 }
 
@@ -101,10 +86,7 @@ fn sum(a: &Number, b: &Number) -> Option<Number> {
 
 /// The moment as `YYYY-MM-DDTHH:MM:SSZ`; a clock before 1970 shows 1970.
 fn utc(now: SystemTime) -> String {
-    let seconds = now
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or(Duration::ZERO)
-        .as_secs();
+    let seconds = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs();
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = date(days);
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
@@ -119,11 +101,7 @@ fn date(days: u64) -> (u64, u64, u64) {
     let day = day - (365 * year + year / 4 - year / 100);
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 {
-        (month + 3, 0)
-    } else {
-        (month - 9, 1)
-    };
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
     (year + era * 400 + next, month, day)
 }
 

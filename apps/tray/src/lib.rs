@@ -117,7 +117,8 @@ pub fn action(snapshot: &Snapshot, id: &str) -> Option<Action> {
         "settings" => Some(Action::Settings),
         "quit" => Some(Action::Quit),
         _ => {
-            let server = snapshot.config.servers.iter().find(|server| server_id(server).as_deref() == Some(id))?;
+            let server =
+                snapshot.config.servers.iter().find(|server| server_id(server).as_deref() == Some(id))?;
             let name = server.name.as_ref()?.to_string();
             server.invalid.is_none().then_some(Action::SetServer { name, enabled: !server.enabled })
         }
@@ -137,11 +138,15 @@ fn servers(snapshot: &Snapshot) -> Vec<Item> {
             continue;
         }
         let valid = server.invalid.is_none();
-        let text = if valid { shorten(name.as_str()) } else { format!("{} (invalid)", shorten(name.as_str())) };
+        let text =
+            if valid { shorten(name.as_str()) } else { format!("{} (invalid)", shorten(name.as_str())) };
         items.push(Item::Check { id, text, checked: valid && server.enabled, enabled: valid });
     }
     if items.is_empty() {
-        items.push(Item::Note { id: "no-servers".into(), text: "No servers yet: add them in Settings".into() });
+        items.push(Item::Note {
+            id: "no-servers".into(),
+            text: "No servers yet: add them in Settings".into(),
+        });
     }
     items
 }

@@ -24,7 +24,13 @@ fn invalid(name: &str) -> ServerSummary {
 
 fn snapshot(servers: Vec<ServerSummary>) -> Snapshot {
     let owner = OwnerInfo { pid: 1, kind: OwnerKind::Desktop, version: "0".into(), home: "/h".into() };
-    let config = ConfigState { revision: Revision::of(b""), file: "f".into(), broken: None, servers, warnings: vec![] };
+    let config = ConfigState {
+        revision: Revision::of(b""),
+        file: "f".into(),
+        broken: None,
+        servers,
+        warnings: vec![],
+    };
     Snapshot { revision: 1, owner, config, workspaces: vec![], questions: vec![] }
 }
 
@@ -39,7 +45,12 @@ fn entries(snapshot: &Snapshot) -> Vec<Item> {
 #[test]
 fn each_global_server_is_a_check_item_with_its_literal_name() {
     let snapshot = snapshot(vec![server("R&D _x_", true, None), server("off", false, None), invalid("bad")]);
-    let check = |id: &str, text: &str, checked, enabled| Item::Check { id: id.into(), text: text.into(), checked, enabled };
+    let check = |id: &str, text: &str, checked, enabled| Item::Check {
+        id: id.into(),
+        text: text.into(),
+        checked,
+        enabled,
+    };
     assert_eq!(
         entries(&snapshot),
         [
@@ -52,7 +63,9 @@ fn each_global_server_is_a_check_item_with_its_literal_name() {
 
 #[test]
 fn with_no_server_a_note_says_where_to_add_them() {
-    assert!(matches!(&entries(&snapshot(vec![]))[..], [Item::Note { text, .. }] if text.contains("Settings")));
+    assert!(
+        matches!(&entries(&snapshot(vec![]))[..], [Item::Note { text, .. }] if text.contains("Settings"))
+    );
 }
 
 #[test]
@@ -69,7 +82,8 @@ fn a_click_turns_a_server_to_what_it_is_not_and_an_invalid_one_to_nothing() {
 #[test]
 fn the_state_line_counts_what_matters() {
     let states = [Some(ServerState::Connected), Some(ServerState::Failed), None];
-    let mut servers: Vec<_> = states.into_iter().enumerate().map(|(at, state)| server(&at.to_string(), true, state)).collect();
+    let mut servers: Vec<_> =
+        states.into_iter().enumerate().map(|(at, state)| server(&at.to_string(), true, state)).collect();
     servers.push(invalid("z"));
     assert_eq!(state_line(&snapshot(servers)), "3 of 4 servers on, 1 connected, 1 failed, 1 invalid");
     assert_eq!(state_line(&snapshot(vec![])), "No servers yet");
@@ -81,7 +95,9 @@ fn ids_are_unique_and_long_names_are_cut() {
     let snapshot = snapshot(vec![server("a", true, None), invalid("a"), server(&long, true, None)]);
     let items = entries(&snapshot);
     assert_eq!(items.len(), 2);
-    assert!(matches!(&items[1], Item::Check { text, .. } if text.chars().count() == 60 && text.ends_with('…')));
+    assert!(
+        matches!(&items[1], Item::Check { text, .. } if text.chars().count() == 60 && text.ends_with('…'))
+    );
 }
 
 #[test]
@@ -96,7 +112,17 @@ fn a_click_that_failed_says_why_and_questions_are_counted() {
     let shown = texts(menu(&snapshot(vec![]), Some("cannot switch a: the file is read-only")));
     assert_eq!(
         shown,
-        ["No servers yet", "cannot switch a: the file is read-only", "Open Patchbay", "MCP servers", "Settings…", "Quit"]
+        [
+            "No servers yet",
+            "cannot switch a: the file is read-only",
+            "Open Patchbay",
+            "MCP servers",
+            "Settings…",
+            "Quit"
+        ]
     );
-    assert_eq!((questions(0), questions(1), questions(2)), (None, Some("1 question waits for you".into()), Some("2 questions wait for you".into())));
+    assert_eq!(
+        (questions(0), questions(1), questions(2)),
+        (None, Some("1 question waits for you".into()), Some("2 questions wait for you".into()))
+    );
 }

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
-    AgentId, AgentView, Answer, McpServerConfig, QuestionId, Revision, ServerId, ServerStatus, Snapshot, TrustRequest,
-    WorkspaceKey,
+    AgentId, AgentView, Answer, McpServerConfig, QuestionId, Revision, ServerId, ServerStatus, Snapshot,
+    TrustRequest, WorkspaceKey,
 };
 
 /// A command and its answer.

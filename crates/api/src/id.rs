@@ -176,7 +176,8 @@ impl AgentId {
     /// Whether a server with this `agents` list is offered to the agent (MCP-02).
     #[must_use]
     pub fn sees(&self, agents: &[String]) -> bool {
-        (agents.is_empty() && !self.sub_agent) || agents.iter().any(|a| a == "*" || Some(a) == self.name.as_ref())
+        (agents.is_empty() && !self.sub_agent)
+            || agents.iter().any(|a| a == "*" || Some(a) == self.name.as_ref())
     }
 }
 

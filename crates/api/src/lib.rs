@@ -16,7 +16,8 @@ pub use error::{ApiError, ErrorCode, Place};
 pub use id::{AgentId, InvalidId, QuestionId, Revision, Scope, ServerId, ServerName, WorkspaceKey};
 pub use question::{Answer, Leak, Question, QuestionKind, TrustRequest, TrustServer};
 pub use server::{
-    HealthCheck, InvalidServer, MASK, McpServerConfig, Oauth, SandboxState, ServerState, ServerStatus, TransportKind,
+    HealthCheck, InvalidServer, MASK, McpServerConfig, Oauth, SandboxState, ServerState, ServerStatus,
+    TransportKind,
 };
 pub use snapshot::{BrokenFile, ConfigState, OwnerInfo, OwnerKind, ServerSummary, Snapshot, WorkspaceState};
 pub use tool::{AgentView, HiddenTool, ServerTools, ToolSummary};

@@ -112,7 +112,14 @@ pub struct Oauth {
 
 impl Default for Oauth {
     fn default() -> Self {
-        Self { provider: None, client_id: None, client_secret: None, enabled: true, scopes: Vec::new(), redirect_port: None }
+        Self {
+            provider: None,
+            client_id: None,
+            client_secret: None,
+            enabled: true,
+            scopes: Vec::new(),
+            redirect_port: None,
+        }
     }
 }
 

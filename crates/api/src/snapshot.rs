@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{InvalidServer, Place, Question, Revision, ServerName, ServerState, ServerStatus, TransportKind, WorkspaceKey};
+use crate::{
+    InvalidServer, Place, Question, Revision, ServerName, ServerState, ServerStatus, TransportKind,
+    WorkspaceKey,
+};
 
 /// Everything that window, tray and command line show, at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -44,7 +44,14 @@ impl Client {
         loop {
             let attempt = async {
                 let client = Self { socket: Arc::new(socket.clone()), token: token::read(home)? };
-                client.call(&Hello { version: VERSION.into() }).await.map(|_| client).map_err(ControlError::from)
+                match client.call(&Hello { version: VERSION.into() }).await {
+                    Ok(_) => Ok(client),
+                    // A new owner renewed the token after it was read here.
+                    Err(error) if error.code == ErrorCode::Unauthorized && client.is_stale(home) => {
+                        Err(broke(&error).into())
+                    }
+                    Err(error) => Err(error.into()),
+                }
             };
             match attempt.await {
                 Ok(client) => return Ok(Some(client)),
@@ -53,11 +60,16 @@ impl Client {
                 Err(_) => {}
             }
             tries += 1;
-            tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+            tokio::time::sleep(std::time::Duration::from_millis(100.min(5 << tries.min(5)))).await;
             if patchbay_hub::owner_pid(home)?.is_none() {
                 return Ok(None);
             }
         }
+    }
+
+    /// Whether the home has another token by now.
+    fn is_stale(&self, home: &Home) -> bool {
+        !token::read(home).is_ok_and(|now| token::same(&now, self.token.expose()))
     }
 
     /// Does one command at the owner.
@@ -74,7 +86,11 @@ impl Client {
         let mut connection = JoinSet::new();
         let response = self.send(request, &mut connection).await?;
         let status = response.status();
-        let body = Limited::new(response.into_body(), MAX_BODY).collect().await.map_err(|error| broke(&error))?.to_bytes();
+        let body = Limited::new(response.into_body(), MAX_BODY)
+            .collect()
+            .await
+            .map_err(|error| broke(&error))?
+            .to_bytes();
         if status == StatusCode::OK {
             return serde_json::from_slice(&body).map_err(|error| internal(&error));
         }
@@ -85,8 +101,13 @@ impl Client {
     ///
     /// # Errors
     /// The owner cannot be reached or refuses.
-    pub async fn snapshots(&self) -> Result<impl Stream<Item = Result<Snapshot, ApiError>> + Send + use<>, ApiError> {
-        let request = self.request(Method::GET, "/v1/events").body(Full::default()).map_err(|error| internal(&error))?;
+    pub async fn snapshots(
+        &self,
+    ) -> Result<impl Stream<Item = Result<Snapshot, ApiError>> + Send + use<>, ApiError> {
+        let request = self
+            .request(Method::GET, "/v1/events")
+            .body(Full::default())
+            .map_err(|error| internal(&error))?;
         let lines = self.lines(request).await?;
         Ok(stream::unfold(lines, |mut lines| async move { Some((lines.next().await?, lines)) }).boxed())
     }
@@ -114,7 +135,8 @@ impl Client {
             return Ok(Lines { body: response.into_body(), buffer: Vec::new(), _connection: connection });
         }
         let status = response.status();
-        let body = Limited::new(response.into_body(), MAX_BODY).collect().await.map_err(|error| broke(&error))?;
+        let body =
+            Limited::new(response.into_body(), MAX_BODY).collect().await.map_err(|error| broke(&error))?;
         Err(refusal(status, &body.to_bytes()))
     }
 
@@ -137,7 +159,10 @@ impl Client {
         let response = self.send(request, &mut connection).await?;
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
             let status = response.status();
-            let body = Limited::new(response.into_body(), MAX_BODY).collect().await.map_err(|error| broke(&error))?;
+            let body = Limited::new(response.into_body(), MAX_BODY)
+                .collect()
+                .await
+                .map_err(|error| broke(&error))?;
             return Err(refusal(status, &body.to_bytes()));
         }
         let upgraded = hyper::upgrade::on(response).await.map_err(|error| broke(&error))?;
@@ -162,7 +187,8 @@ impl Client {
         connection: &mut JoinSet<()>,
     ) -> Result<hyper::Response<Incoming>, ApiError> {
         let stream = listener::connect(&self.socket).await.map_err(|error| broke(&error))?;
-        let (mut sender, driver) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| broke(&error))?;
+        let (mut sender, driver) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(|error| broke(&error))?;
         connection.spawn(async move {
             if let Err(error) = driver.with_upgrades().await {
                 tracing::debug!(%error, "a connection to the owner broke off");

@@ -43,9 +43,8 @@ impl ControlError {
             Self::Refused(error) => error.clone(),
             Self::Hub(error) => error.to_api(),
             Self::Io { .. } => ApiError::new(ErrorCode::Io, self.to_string()),
-            Self::Silent { .. } => {
-                ApiError::new(ErrorCode::Unavailable, self.to_string()).hint("end that process and start Patchbay again")
-            }
+            Self::Silent { .. } => ApiError::new(ErrorCode::Unavailable, self.to_string())
+                .hint("end that process and start Patchbay again"),
         }
     }
 }

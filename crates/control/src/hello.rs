@@ -13,8 +13,9 @@ pub(crate) const WORKSPACE_HEADER: &str = "x-patchbay-workspace";
 /// Reads a header that [`json_header`] wrote.
 pub(crate) fn read_header<T: DeserializeOwned>(headers: &HeaderMap, name: &str) -> Result<T, ApiError> {
     let text = headers.get(name).and_then(|value| value.to_str().ok());
-    text.and_then(|text| serde_json::from_str(text).ok())
-        .ok_or_else(|| ApiError::new(ErrorCode::Invalid, format!("the header {name} is missing or cannot be read")))
+    text.and_then(|text| serde_json::from_str(text).ok()).ok_or_else(|| {
+        ApiError::new(ErrorCode::Invalid, format!("the header {name} is missing or cannot be read"))
+    })
 }
 
 /// What an agent's relay says of it.
@@ -31,7 +32,8 @@ pub struct AgentHello {
 
 /// As a header's value: JSON with everything beyond ASCII escaped.
 pub(crate) fn json_header(value: &impl Serialize) -> Result<String, ApiError> {
-    let json = serde_json::to_string(value).map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string()))?;
+    let json = serde_json::to_string(value)
+        .map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string()))?;
     let escaped = json.chars().map(|c| {
         let mut units = [0; 2];
         if c.is_ascii() {
@@ -57,6 +59,9 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(HELLO_HEADER, json_header(&hello).unwrap().parse().unwrap());
         let back = read_header::<AgentHello>(&headers, HELLO_HEADER).unwrap();
-        assert_eq!((back.workspace, back.agent, back.reserved), (hello.workspace, hello.agent, hello.reserved));
+        assert_eq!(
+            (back.workspace, back.agent, back.reserved),
+            (hello.workspace, hello.agent, hello.reserved)
+        );
     }
 }

@@ -48,7 +48,9 @@ mod unix {
     pub(crate) fn bind(path: &Path) -> Result<(UnixListener, Bound), ControlError> {
         let failed = |action| move |source| ControlError::Io { action, path: path.to_owned(), source };
         match std::fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed("replace")(error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed("replace")(error));
+            }
             _ => {}
         }
         let listener = UnixListener::bind(path).map_err(failed("listen on"))?;

@@ -15,8 +15,8 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use hyper_util::rt::TokioIo;
 use patchbay_api::{
-    AddSampleServer, AnswerQuestion, ApiError, CallTool, Command, DescribeTrust, ErrorCode, GetSnapshot, Hello,
-    ListMcpServerConfigs, ListMcpServers, ListTools, OpenWindow, OpenWorkspace, Quit, RemoveMcpServer,
+    AddSampleServer, AnswerQuestion, ApiError, CallTool, Command, DescribeTrust, ErrorCode, GetSnapshot,
+    Hello, ListMcpServerConfigs, ListMcpServers, ListTools, OpenWindow, OpenWorkspace, Quit, RemoveMcpServer,
     RestartMcpServer, RevokeTrust, SaveMcpServer, ServerLog, SetMcpServerEnabled, Trust,
 };
 use patchbay_gateway::Identity;
@@ -48,8 +48,10 @@ pub async fn serve(hub: Hub) -> Result<(), ControlError> {
     let router = router(Owner { hub, token, sessions: sessions.clone() });
     let service = router.into_make_service_with_connect_info::<Peer>();
     let closing = stopping.clone();
-    let serving = axum::serve(socket, service).with_graceful_shutdown(async move { closing.cancelled().await });
-    let result = serving.await.map_err(|source| ControlError::Io { action: "serve", path: path.clone(), source });
+    let serving =
+        axum::serve(socket, service).with_graceful_shutdown(async move { closing.cancelled().await });
+    let result =
+        serving.await.map_err(|source| ControlError::Io { action: "serve", path: path.clone(), source });
     sessions.close();
     sessions.wait().await;
     result
@@ -119,7 +121,12 @@ fn refusal(error: &ApiError) -> Response {
 }
 
 /// Lets in whoever is this user, knows the token and is of our version.
-async fn admit(State(owner): State<Owner>, ConnectInfo(peer): ConnectInfo<Peer>, request: Request, next: Next) -> Response {
+async fn admit(
+    State(owner): State<Owner>,
+    ConnectInfo(peer): ConnectInfo<Peer>,
+    request: Request,
+    next: Next,
+) -> Response {
     let headers = request.headers();
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let given = text(header::AUTHORIZATION.as_str()).and_then(|value| value.strip_prefix("Bearer "));
@@ -132,7 +139,10 @@ async fn admit(State(owner): State<Owner>, ConnectInfo(peer): ConnectInfo<Peer>,
             "the running Patchbay is version {VERSION}, this one is {}",
             text(VERSION_HEADER).unwrap_or("unknown")
         );
-        return refusal(&ApiError::new(ErrorCode::VersionMismatch, message).hint("end the running one and start it again"));
+        return refusal(
+            &ApiError::new(ErrorCode::VersionMismatch, message)
+                .hint("end the running one and start it again"),
+        );
     }
     next.run(request).await
 }
@@ -203,7 +213,8 @@ async fn run_agent(owner: Owner, lease: Lease, hello: AgentHello, request: Reque
     };
     let (reader, writer) = tokio::io::split(upgraded);
     let identity = Identity { agent: hello.agent, naming: owner.hub.naming(hello.reserved) };
-    let session = patchbay_gateway::serve(reader, writer, Arc::clone(lease.manager()), identity, owner.hub.stopping());
+    let session =
+        patchbay_gateway::serve(reader, writer, Arc::clone(lease.manager()), identity, owner.hub.stopping());
     if let Err(error) = session.await {
         tracing::info!(%error, "an agent's session broke off");
     }

@@ -33,7 +33,8 @@ pub(crate) fn renew(home: &Home) -> Result<Secret, ControlError> {
 /// Reads the token as a guest.
 pub(crate) fn read(home: &Home) -> Result<Secret, ControlError> {
     let path = path(home);
-    let token = std::fs::read_to_string(&path).map_err(|source| ControlError::Io { action: "read", path, source })?;
+    let token =
+        std::fs::read_to_string(&path).map_err(|source| ControlError::Io { action: "read", path, source })?;
     Ok(Secret::from(token))
 }
 

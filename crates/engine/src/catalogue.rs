@@ -66,11 +66,14 @@ impl Catalogue {
             let params = cursor.as_ref().map(|cursor| serde_json::json!({ "cursor": cursor }).to_string());
             let params = params.and_then(|params| RawValue::from_string(params).ok());
             let page = lane.request("tools/list", params.as_deref()).await?;
-            let page: Page<'_> = serde_json::from_str(page.get())
-                .map_err(|error| LaneError::Protocol(format!("the server's list of tools cannot be read: {error}")))?;
+            let page: Page<'_> = serde_json::from_str(page.get()).map_err(|error| {
+                LaneError::Protocol(format!("the server's list of tools cannot be read: {error}"))
+            })?;
             page.tools.unwrap_or_default().into_iter().for_each(|tool| catalogue.add(tool));
             match page.next_cursor {
-                Some(next) if catalogue.tools.len() <= MAX_TOOLS && seen.insert(next.clone()) => cursor = Some(next),
+                Some(next) if catalogue.tools.len() <= MAX_TOOLS && seen.insert(next.clone()) => {
+                    cursor = Some(next)
+                }
                 Some(_) => return Err(LaneError::Protocol("the server's list of tools never ends".into())),
                 None => return Ok(catalogue),
             }
@@ -81,7 +84,9 @@ impl Catalogue {
     fn add(&mut self, tool: &RawValue) {
         let outline: Outline<'_> = match serde_json::from_str(tool.get()) {
             Ok(outline) => outline,
-            Err(error) => return self.dropped.push((String::new(), format!("its definition cannot be read: {error}"))),
+            Err(error) => {
+                return self.dropped.push((String::new(), format!("its definition cannot be read: {error}")));
+            }
         };
         let Some(name) = outline.name.filter(|name| !name.is_empty()) else {
             return self.dropped.push((String::new(), "it has no name".into()));

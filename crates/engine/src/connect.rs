@@ -13,8 +13,10 @@ use rmcp::service::ClientInitializeError;
 use tokio::sync::Notify;
 
 use crate::catalogue::Catalogue;
-use crate::connection::{HttpLane, Lane, LaneError, PeerFacts, RmcpSession, StdioLane, ToolsChanged, shake_hands};
 use crate::confinement::explain;
+use crate::connection::{
+    HttpLane, Lane, LaneError, PeerFacts, RmcpSession, StdioLane, ToolsChanged, shake_hands,
+};
 use crate::error::NO_SIGN_IN;
 use crate::{Confinement, Runtime};
 
@@ -84,8 +86,10 @@ pub(crate) async fn connect(
     match expanded.transport {
         Transport::Stdio(stdio) => connect_stdio(config, stdio, site, runtime, log, progress).await,
         Transport::Http(http) => connect_http(config, &http, runtime).await,
-        Transport::Sse(_) => Err(StartFailure::new("the old HTTP with server-sent events (type = \"sse\") is not spoken by this version")
-            .hint("use the server's streamable HTTP address (type = \"http\") if it has one")),
+        Transport::Sse(_) => Err(StartFailure::new(
+            "the old HTTP with server-sent events (type = \"sse\") is not spoken by this version",
+        )
+        .hint("use the server's streamable HTTP address (type = \"http\") if it has one")),
     }
 }
 
@@ -98,7 +102,8 @@ async fn connect_stdio(
     progress: &mut dyn Progress,
 ) -> Result<Live, StartFailure> {
     let cwd = stdio.cwd.as_ref().map_or_else(|| site.cwd.clone(), |cwd| site.cwd.join(cwd));
-    let policy = if stdio.sandbox { site.confinement.policy(config.id.name.as_str(), &cwd) } else { Ok(None) };
+    let policy =
+        if stdio.sandbox { site.confinement.policy(config.id.name.as_str(), &cwd) } else { Ok(None) };
     let policy = policy.map_err(|error| cannot_start(&error))?;
     let launch = Launch {
         server: config.id.name.to_string(),
@@ -135,7 +140,13 @@ async fn connect_stdio(
 }
 
 /// Ends the process of a start that failed, and says of it what its end tells.
-async fn end_after(process: Process, mut failure: StartFailure, site: &Site, policy: Option<&Policy>, log: &ServerLog) -> StartFailure {
+async fn end_after(
+    process: Process,
+    mut failure: StartFailure,
+    site: &Site,
+    policy: Option<&Policy>,
+    log: &ServerLog,
+) -> StartFailure {
     // The end of the pipe is often seen before the end of the process, which tells more.
     let ended_by_itself = tokio::time::timeout(SAME_END, process.exited()).await.ok();
     process.stop(site.stop_steps).await;
@@ -169,15 +180,22 @@ fn headers(http: &Http) -> Result<HeaderMap, StartFailure> {
     for (name, value) in &http.headers {
         let pair = HeaderName::try_from(name.as_str()).ok().zip(HeaderValue::try_from(value.as_str()).ok());
         let Some((header, value)) = pair else {
-            return Err(StartFailure::new(format!("the header {name} cannot be sent: its name or value is not valid in HTTP"))
-                .hint("correct it in the server's settings (headers)"));
+            return Err(StartFailure::new(format!(
+                "the header {name} cannot be sent: its name or value is not valid in HTTP"
+            ))
+            .hint("correct it in the server's settings (headers)"));
         };
         map.insert(header, value);
     }
     Ok(map)
 }
 
-async fn list(lane: Lane, session: RmcpSession, facts: PeerFacts, tools_changed: ToolsChanged) -> Result<Live, StartFailure> {
+async fn list(
+    lane: Lane,
+    session: RmcpSession,
+    facts: PeerFacts,
+    tools_changed: ToolsChanged,
+) -> Result<Live, StartFailure> {
     let catalogue = fetch(&lane, facts.has_tools).await?;
     let (lane, catalogue) = (Arc::new(lane), Arc::new(catalogue));
     Ok(Live { lane, catalogue, tools_changed, process: None, facts, session })

@@ -5,8 +5,7 @@ use std::time::Duration;
 use patchbay_api::{ApiError, ErrorCode, ServerId};
 
 /// What a person can do about a 401 while Patchbay has no sign-in of its own.
-pub(crate) const NO_SIGN_IN: &str =
-    "this version of Patchbay cannot sign in; a token can be sent as a header of the server (headers, Authorization)";
+pub(crate) const NO_SIGN_IN: &str = "this version of Patchbay cannot sign in; a token can be sent as a header of the server (headers, Authorization)";
 
 /// Why something of a server cannot be had.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -110,7 +109,9 @@ impl EngineError {
     fn code(&self) -> ErrorCode {
         match self {
             Self::NoSuchServer { .. } => ErrorCode::McpServerNotFound,
-            Self::NoSuchTool { .. } | Self::NotOffered { .. } | Self::NotRunning { .. } => ErrorCode::NotFound,
+            Self::NoSuchTool { .. } | Self::NotOffered { .. } | Self::NotRunning { .. } => {
+                ErrorCode::NotFound
+            }
             Self::Denied { .. } => ErrorCode::Denied,
             Self::Unavailable { .. } | Self::NeedsSignIn { .. } | Self::Rpc { .. } => ErrorCode::Unavailable,
             Self::Timeout { .. } => ErrorCode::Timeout,

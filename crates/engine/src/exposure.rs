@@ -14,7 +14,8 @@ use crate::catalogue::Catalogue;
 /// Longest name that model APIs take.
 const MAX_NAME: usize = 64;
 /// Names that are the gateway's own, in both spellings.
-const RESERVED: [&str; 4] = ["list_mcp_resources", "read_mcp_resource", "ListMcpResources", "ReadMcpResource"];
+const RESERVED: [&str; 4] =
+    ["list_mcp_resources", "read_mcp_resource", "ListMcpResources", "ReadMcpResource"];
 
 /// One server as the offer is made from it.
 pub struct Offered {
@@ -81,7 +82,8 @@ fn offer_server(
     offer: &mut Offer,
 ) -> ServerTools {
     let config = &server.config;
-    let mut part = ServerTools { id: config.id.clone(), withheld: None, tools: Vec::new(), hidden: Vec::new() };
+    let mut part =
+        ServerTools { id: config.id.clone(), withheld: None, tools: Vec::new(), hidden: Vec::new() };
     if !agent.sees(&config.agents) {
         part.withheld = Some("its settings offer it to other agents only (agents)".into());
         return part;
@@ -94,7 +96,9 @@ fn offer_server(
         }
     };
     let dropped = catalogue.dropped.iter();
-    part.hidden.extend(dropped.map(|(original, reason)| HiddenTool { original: original.clone(), reason: reason.clone() }));
+    part.hidden.extend(
+        dropped.map(|(original, reason)| HiddenTool { original: original.clone(), reason: reason.clone() }),
+    );
     let allowed = globs(&config.tools);
     for tool in &catalogue.tools {
         let hide = |reason: String| HiddenTool { original: tool.name.clone(), reason };
@@ -107,14 +111,19 @@ fn offer_server(
             part.hidden.push(hide(reason));
             continue;
         }
-        let renamed = if name == tool.name { Ok(tool.definition.clone()) } else { rename(&tool.definition, &name) };
+        let renamed =
+            if name == tool.name { Ok(tool.definition.clone()) } else { rename(&tool.definition, &name) };
         let Ok(definition) = renamed else {
             part.hidden.push(hide(format!("it cannot be renamed to {name}")));
             continue;
         };
         offer.targets.insert(name.clone(), Target { server: config.id.clone(), tool: tool.name.clone() });
         offer.tools.push(definition);
-        part.tools.push(ToolSummary { name, original: tool.name.clone(), description: tool.description.clone() });
+        part.tools.push(ToolSummary {
+            name,
+            original: tool.name.clone(),
+            description: tool.description.clone(),
+        });
     }
     part
 }
@@ -128,7 +137,9 @@ fn free(
     taken: &HashMap<String, Target>,
 ) -> Result<(), String> {
     if RESERVED.contains(&name) || naming.reserved.iter().any(|reserved| reserved == name) {
-        return Err(format!("the agent has a tool of its own named {name}; a prefix for the server gives another name"));
+        return Err(format!(
+            "the agent has a tool of its own named {name}; a prefix for the server gives another name"
+        ));
     }
     if let Some(other) = taken.get(name) {
         return Err(format!("the name {name} is taken by {} of the server {}", other.tool, other.server));
@@ -197,11 +208,15 @@ mod tests {
     #[test]
     fn names_fit_every_model_api_and_stay_apart() {
         let long = "enterprise-observability-platform-production__".to_owned() + &"x".repeat(59);
-        let names = [format!("{long}a"), format!("{long}b"), "查询".into(), "检索".into(), "ok-name_1".into()];
+        let names =
+            [format!("{long}a"), format!("{long}b"), "查询".into(), "检索".into(), "ok-name_1".into()];
         let made: Vec<String> = names.iter().map(|name| normalise(name)).collect();
         assert_eq!(made.iter().collect::<HashSet<_>>().len(), names.len(), "{made:?}");
         for name in &made {
-            assert!(name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)), "{name}");
+            assert!(
+                name.len() <= 64 && name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)),
+                "{name}"
+            );
         }
         assert_eq!(made[4], "ok-name_1");
         assert_eq!(normalise("a.b/c d"), "a_b_c_d");

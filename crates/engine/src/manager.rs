@@ -112,7 +112,13 @@ impl Manager {
         self.changed.send_modify(|count| *count = count.wrapping_add(1));
     }
 
-    fn start_actor(&self, inner: &mut Inner, id: &ServerId, desired: Desired, config: &ServerConfig) -> Server {
+    fn start_actor(
+        &self,
+        inner: &mut Inner,
+        id: &ServerId,
+        desired: Desired,
+        config: &ServerConfig,
+    ) -> Server {
         let site = Site {
             cwd: self.cwd.clone(),
             confinement: Arc::clone(&inner.confinement),
@@ -148,7 +154,10 @@ impl Manager {
     ) -> Offer {
         let waits: Vec<_> = {
             let inner = self.lock();
-            let seen = inner.servers.values().filter(|server| wanted_by(server, agent) && server.ready_now().is_none());
+            let seen = inner
+                .servers
+                .values()
+                .filter(|server| wanted_by(server, agent) && server.ready_now().is_none());
             seen.map(Server::orders).collect()
         };
         let all = join_all(waits.into_iter().map(|orders| connect(orders, || no_such_name(""))));

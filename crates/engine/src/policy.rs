@@ -73,7 +73,9 @@ fn matches(rule: &str, server: &str, tool: &str) -> bool {
     };
     // A server's name may hold colons, a tool glob seldom does: the last one divides.
     let (name, pattern) = body.rsplit_once(':').unwrap_or((body, "*"));
-    let glob = |pattern: &str, text: &str| Glob::new(pattern).map_or(true, |glob| glob.compile_matcher().is_match(text));
+    let glob = |pattern: &str, text: &str| {
+        Glob::new(pattern).map_or(true, |glob| glob.compile_matcher().is_match(text))
+    };
     glob(name, server) && glob(pattern, tool)
 }
 
@@ -96,7 +98,9 @@ mod tests {
     #[test]
     fn without_auto_approval_everything_is_denied_and_says_what_would_allow_it() {
         assert_eq!(reason(&rules(&[], &[]), false), Err(Reason::NoApprover));
-        let Decision::Deny { text, .. } = decide(&rules(&[], &[]), "fs", "read", false) else { panic!("allowed") };
+        let Decision::Deny { text, .. } = decide(&rules(&[], &[]), "fs", "read", false) else {
+            panic!("allowed")
+        };
         assert!(text.contains("auto_approve = true"), "{text}");
     }
 

@@ -30,15 +30,44 @@ const LAUNCHER_LIMIT: Duration = Duration::from_secs(10);
 /// Lines of stderr that are quoted when a sandbox could not be set up.
 const QUOTED: usize = 5;
 
+/// How often a sandbox is tried whose launcher ends before the server runs: what it masks may go meanwhile, as sockets
+/// of other programs do.
+const SANDBOX_ATTEMPTS: u32 = 3;
+
+/// What became of one attempt.
+enum Attempt {
+    /// The server runs, or has run.
+    Ran(Process),
+    /// The launcher of its sandbox failed.
+    Failed(ExecError),
+}
+
 /// Starts a resolved command. Off the runtime's threads, because a fork of a large owner takes its time.
 pub(crate) async fn launch(
     shared: &Arc<Shared>,
     launch: Arc<Launch>,
     resolved: Resolved,
 ) -> Result<Process, ExecError> {
+    let resolved = Arc::new(resolved);
+    let mut left = SANDBOX_ATTEMPTS;
+    loop {
+        left -= 1;
+        match attempt(shared, &launch, &resolved).await? {
+            Attempt::Ran(process) => return Ok(process),
+            Attempt::Failed(error) if left == 0 => return Err(error),
+            Attempt::Failed(_) => {}
+        }
+    }
+}
+
+async fn attempt(
+    shared: &Arc<Shared>,
+    launch: &Arc<Launch>,
+    resolved: &Arc<Resolved>,
+) -> Result<Attempt, ExecError> {
     let (mut process, info) = {
-        let (shared, launch) = (Arc::clone(shared), Arc::clone(&launch));
         let (server, program) = (launch.server.clone(), resolved.program.clone());
+        let (shared, launch, resolved) = (Arc::clone(shared), Arc::clone(launch), Arc::clone(resolved));
         let starting = shared
             .tasks
             .clone()
@@ -51,38 +80,47 @@ pub(crate) async fn launch(
             })
         })?
     };
-    let Some(info) = info else { return Ok(process) };
+    let Some(info) = info else {
+        return Ok(Attempt::Ran(process));
+    };
     // From here on the server has a supervisor, which ends everything should this future be dropped.
     let told = tokio::task::spawn_blocking(move || sandbox::host_pid(info, LAUNCHER_LIMIT)).await;
     match told.unwrap_or_else(|error| Err(error.into())) {
         Ok(pid) => {
             process.pid = pid;
-            Ok(process)
+            Ok(Attempt::Ran(process))
         }
-        Err(error) => {
-            process.kill().await;
-            Err(sandbox_failed(&launch, &error))
-        }
+        Err(error) => Ok(without_pid(launch, process, &error).await),
     }
 }
 
-fn sandbox_failed(launch: &Launch, error: &io::Error) -> ExecError {
-    let said: Vec<String> = launch
+/// No pid was told: the launcher failed, and said so, or the server was over before anybody could look.
+async fn without_pid(launch: &Launch, process: Process, error: &io::Error) -> Attempt {
+    let ended = error.kind() == io::ErrorKind::UnexpectedEof
+        && tokio::time::timeout(LAUNCHER_LIMIT, process.exited())
+            .await
+            .is_ok();
+    let since = process.started_at();
+    let said = launch
         .log
         .lines(QUOTED)
         .into_iter()
-        .map(|line| line.text)
-        .collect();
+        .filter(|line| line.at >= since);
+    let said: Vec<String> = said.map(|line| line.text).collect();
+    if ended && !said.iter().any(|line| line.starts_with(sandbox::LAUNCHER_SAYS)) {
+        return Attempt::Ran(process);
+    }
+    process.kill().await;
     let said = if said.is_empty() {
         error.to_string()
     } else {
         said.join("; ")
     };
-    ExecError::Sandbox {
+    Attempt::Failed(ExecError::Sandbox {
         server: launch.server.clone(),
         reason: format!("its sandbox could not be set up: {said}"),
         hint: Some("See the server's log; `patchbay doctor` tries the sandbox.".into()),
-    }
+    })
 }
 
 /// Blocking. The server runs under its supervisor when this returns.

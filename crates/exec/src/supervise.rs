@@ -24,6 +24,8 @@ const CHUNK: usize = 16 * 1024;
 const BURST: usize = 1024 * 1024;
 /// How long the family of a guard that was killed may take to end.
 const END_LIMIT: Duration = Duration::from_secs(5);
+/// How long a guard may take to kill everything. One that was stopped would never.
+const GUARD_LIMIT: Duration = Duration::from_secs(2);
 
 /// Everything that belongs to one running server on the owner's side, but its pipes for the protocol.
 pub(crate) struct Supervisor {
@@ -46,6 +48,8 @@ struct Steps {
     stopping: bool,
     termed: bool,
     kill_at: Option<Instant>,
+    /// When the guard is done without, after it was told to kill.
+    give_up_at: Option<Instant>,
     deserted: bool,
 }
 
@@ -54,7 +58,7 @@ impl Supervisor {
     pub(crate) async fn run(mut self) {
         let mut steps = Steps::default();
         loop {
-            let kill_at = steps.kill_at;
+            let (kill_at, give_up_at) = (steps.kill_at, steps.give_up_at);
             tokio::select! {
                 message = self.link.next() => match message {
                     Some(Message::Exited(status)) => self.ended(status, &mut steps),
@@ -62,30 +66,40 @@ impl Supervisor {
                     None => break,
                 },
                 order = self.orders.recv(), if !steps.deserted => self.take(order, &mut steps),
-                () = sleep_until(kill_at.unwrap_or_else(Instant::now)), if kill_at.is_some() => {
-                    steps.kill_at = None;
-                    self.link.order(guard::KILL);
+                () = at(kill_at) => self.kill(&mut steps),
+                () = at(give_up_at) => {
+                    self.log.note("its guard does not answer; its processes are ended without it");
+                    break;
                 }
                 () = readable(self.stderr.as_ref()) => self.read_stderr(),
             }
         }
-        self.finish().await;
+        self.finish(steps.give_up_at.is_some_and(|at| at <= Instant::now())).await;
     }
 
     fn take(&mut self, order: Option<Order>, steps: &mut Steps) {
         match order {
             Some(Order::Stopping) => (steps.stopping, steps.kill_at) = (true, None),
-            Some(Order::Term) if !steps.termed => {
-                steps.termed = true;
-                self.link.order(guard::TERM);
-            }
-            Some(Order::Term) => {}
-            Some(Order::Kill) => self.link.order(guard::KILL),
+            Some(Order::Term) => self.term(steps),
+            Some(Order::Kill) => self.kill(steps),
             None => {
                 steps.deserted = true;
-                self.link.order(guard::KILL);
+                self.kill(steps);
             }
         }
+    }
+
+    /// SIGTERM, once: some programs take a second one for an order to drop everything.
+    fn term(&self, steps: &mut Steps) {
+        if !std::mem::replace(&mut steps.termed, true) {
+            self.link.order(guard::TERM);
+        }
+    }
+
+    fn kill(&self, steps: &mut Steps) {
+        steps.kill_at = None;
+        steps.give_up_at = steps.give_up_at.or(Some(Instant::now() + GUARD_LIMIT));
+        self.link.order(guard::KILL);
     }
 
     /// The server's own process has ended, by itself or not. What it left behind is ended too.
@@ -93,33 +107,17 @@ impl Supervisor {
         self.read_stderr();
         self.publish(exit_of(status));
         if !steps.stopping && !steps.deserted {
-            if !steps.termed {
-                steps.termed = true;
-                self.link.order(guard::TERM);
-            }
+            self.term(steps);
             steps.kill_at = Some(Instant::now() + self.leftover_grace);
         }
     }
 
-    /// The guard has ended: regularly, because nothing is left, or by force.
-    async fn finish(mut self) {
-        let regular = self.progress.borrow().exit.is_some();
-        if !regular && let Some(family) = self.family {
-            let ending = tokio::task::spawn_blocking(move || family.end(END_LIMIT));
-            match ending.await {
-                Ok(Ok((true, _))) => {}
-                Ok(Ok((false, _))) => self.log.note("some processes of this server could not be ended"),
-                Ok(Err(error)) => self
-                    .log
-                    .note(&format!("its processes could not be listed: {error}")),
-                // The runtime is going down, and the owner with it.
-                Err(_) => return,
-            }
-        }
-        if timeout(END_LIMIT, self.guard.wait()).await.is_err()
-            && let Err(error) = self.guard.start_kill()
-        {
-            self.log.note(&format!("its guard could not be ended: {error}"));
+    /// The guard has ended: because nothing is left, or by force. Or it does not answer.
+    async fn finish(mut self, given_up: bool) {
+        let clean = !given_up && self.reap_guard().await;
+        if !clean {
+            self.end_family().await;
+            self.reap_guard().await;
         }
         self.read_stderr();
         self.log.stderr_end();
@@ -127,14 +125,33 @@ impl Supervisor {
             self.log
                 .note(&format!("its record could not be removed: {error}"));
         }
-        if !regular {
-            self.publish(Exit {
-                code: None,
-                signal: None,
-                guard_lost: true,
-            });
+        self.progress.send_modify(|progress| {
+            let lost = Exit { code: None, signal: None, guard_lost: true };
+            progress.exit = progress.exit.or(Some(lost));
+            progress.gone = true;
+        });
+    }
+
+    /// Whether the guard ended as it does when nothing is left.
+    async fn reap_guard(&mut self) -> bool {
+        let ended = timeout(END_LIMIT, self.guard.wait()).await;
+        if ended.is_err()
+            && let Err(error) = self.guard.start_kill()
+        {
+            self.log.note(&format!("its guard could not be ended: {error}"));
         }
-        self.progress.send_modify(|progress| progress.gone = true);
+        matches!(ended, Ok(Ok(status)) if status.success())
+    }
+
+    async fn end_family(&self) {
+        let Some(family) = self.family else { return };
+        match tokio::task::spawn_blocking(move || family.end(END_LIMIT)).await {
+            Ok(Ok((true, _))) => {}
+            Ok(Ok((false, _))) => self.log.note("some processes of this server could not be ended"),
+            Ok(Err(error)) => self.log.note(&format!("its processes could not be listed: {error}")),
+            // The runtime is going down, and the owner with it.
+            Err(_) => {}
+        }
     }
 
     fn publish(&self, exit: Exit) {
@@ -160,6 +177,14 @@ impl Supervisor {
                 }
             }
         }
+    }
+}
+
+/// Waits until a time comes; for ever where none is set.
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }
 

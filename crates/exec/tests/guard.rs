@@ -58,6 +58,32 @@ async fn the_owner_ends_the_tree_of_a_guard_that_was_killed_and_says_so() {
 }
 
 #[tokio::test]
+async fn a_guard_that_was_stopped_does_not_keep_its_tree_alive() {
+    let lab = Lab::new();
+    let (script, names) = stubborn("x");
+    let process = lab.spawn(&script).await;
+    let pids = lab.pids(&names).await;
+    let guard = guard(&process);
+    guard.signal(libc::SIGSTOP);
+    let exit = process.stop(QUICK).await;
+    assert_eq!(exit, Exit { code: None, signal: None, guard_lost: true });
+    assert!(pids.iter().all(|pid| !pid.alive()) && guard.reaped(), "{pids:?}");
+}
+
+#[tokio::test]
+async fn leftovers_end_also_when_the_guard_is_killed_after_the_server_has_ended() {
+    let lab = Lab::with(|options| options.leftover_grace = PATIENCE);
+    let script = "trap '' TERM; sh -c 'echo $$ > deaf; exec sleep 1000' & while [ ! -s deaf ]; do sleep 0.01; done; exit 4";
+    let process = lab.spawn(script).await;
+    let deaf = lab.pid("deaf").await;
+    assert_eq!(process.exited().await.code, Some(4));
+    // Orphans come to the guard.
+    deaf.parent().signal(libc::SIGKILL);
+    until("the leftover ends", || (!deaf.alive()).then_some(())).await;
+    assert_eq!(process.stop(QUICK).await.code, Some(4));
+}
+
+#[tokio::test]
 async fn a_guard_that_is_asked_to_end_ends_its_server_first() {
     let lab = Lab::new();
     let process = lab

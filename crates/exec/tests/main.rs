@@ -1,6 +1,6 @@
 //! Real processes: how they start, what they get, and that every one of them ends.
 
-#![cfg(unix)]
+#![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, reason = "a test may stop anywhere")]
 
 mod end;
@@ -9,5 +9,6 @@ mod guard;
 mod leftovers;
 mod output;
 mod owner;
+mod sandbox;
 mod shell;
 mod support;

@@ -174,6 +174,20 @@ async fn an_owner_that_is_killed_at_any_moment_of_its_starts_leaves_nothing() {
 }
 
 #[test]
+fn servers_end_with_the_runtime_of_their_owner_also_when_the_process_goes_on() {
+    let lab = Lab::new();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let (process, pids) = runtime.block_on(async {
+        let (script, names) = stubborn("x");
+        (lab.spawn(&script).await, lab.pids(&names).await)
+    });
+    runtime.shutdown_background();
+    let waiting = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    waiting.block_on(gone(&pids));
+    assert_eq!(process.exit(), None);
+}
+
+#[test]
 fn a_server_lives_on_when_the_thread_that_started_it_retires() {
     let lab = Lab::new();
     let mut runtime = tokio::runtime::Builder::new_current_thread();

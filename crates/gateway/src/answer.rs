@@ -36,7 +36,8 @@ pub(crate) fn initialize(params: Option<&RawValue>) -> Result<Box<RawValue>, Rpc
 
 /// The result of `tools/list`: the definitions as the servers wrote them, in one page.
 pub(crate) fn tools(definitions: &[Box<RawValue>]) -> Result<Box<RawValue>, RpcError> {
-    let mut text = String::with_capacity(16 + definitions.iter().map(|one| one.get().len() + 1).sum::<usize>());
+    let mut text =
+        String::with_capacity(16 + definitions.iter().map(|one| one.get().len() + 1).sum::<usize>());
     text.push_str(r#"{"tools":["#);
     for (at, definition) in definitions.iter().enumerate() {
         if at > 0 {

@@ -53,7 +53,8 @@ where
     let (outgoing, lines) = mpsc::channel(QUEUE);
     let mut writing = JoinSet::new();
     writing.spawn(write(writer, lines));
-    let session = Arc::new(Session { manager, identity, outgoing, names: Mutex::default(), running: Mutex::default() });
+    let session =
+        Arc::new(Session { manager, identity, outgoing, names: Mutex::default(), running: Mutex::default() });
     let mut tasks = JoinSet::new();
     tasks.spawn(announce(Arc::clone(&session)));
     let result = read(reader, &session, &mut tasks, &stop).await;
@@ -83,7 +84,10 @@ struct Names {
     listed: Option<Box<RawValue>>,
 }
 
-async fn write<W: AsyncWrite + Unpin>(mut writer: W, mut lines: mpsc::Receiver<Bytes>) -> std::io::Result<()> {
+async fn write<W: AsyncWrite + Unpin>(
+    mut writer: W,
+    mut lines: mpsc::Receiver<Bytes>,
+) -> std::io::Result<()> {
     while let Some(line) = lines.recv().await {
         writer.write_all(&line).await?;
         while let Ok(line) = lines.try_recv() {
@@ -117,7 +121,10 @@ async fn read<R: AsyncRead + Unpin>(
             Line::TooLong { .. } => too_long = true,
         });
         if too_long {
-            return Err(std::io::Error::other(format!("the agent sent a line of more than {} MiB", MAX_LINE >> 20)));
+            return Err(std::io::Error::other(format!(
+                "the agent sent a line of more than {} MiB",
+                MAX_LINE >> 20
+            )));
         }
     }
 }
@@ -126,7 +133,9 @@ impl Session {
     fn take(self: &Arc<Self>, line: &[u8], tasks: &mut JoinSet<()>) {
         match patchbay_wire::decode(line) {
             Ok(Message::Request { id, method, params }) => self.begin(id, &method, params, tasks),
-            Ok(Message::Notification { method, params }) if method == "notifications/cancelled" => self.cancel(params),
+            Ok(Message::Notification { method, params }) if method == "notifications/cancelled" => {
+                self.cancel(params)
+            }
             // The gateway asks nothing of the agent, so answers mean nothing; other notifications need nothing.
             Ok(Message::Notification { .. } | Message::Response { .. }) => {}
             Err(noise) => tracing::debug!(%noise, "a line of the agent is no message"),
@@ -134,7 +143,13 @@ impl Session {
     }
 
     /// Starts answering a request. Each in a task of its own: a slow one delays none.
-    fn begin(self: &Arc<Self>, id: &RawValue, method: &str, params: Option<&RawValue>, tasks: &mut JoinSet<()>) {
+    fn begin(
+        self: &Arc<Self>,
+        id: &RawValue,
+        method: &str,
+        params: Option<&RawValue>,
+        tasks: &mut JoinSet<()>,
+    ) {
         let (session, owned_id) = (Arc::clone(self), id.to_owned());
         let (method, params) = (method.to_owned(), params.map(ToOwned::to_owned));
         let key = Id::exact(id).unwrap_or(Id::Null);
@@ -195,7 +210,8 @@ impl Session {
     }
 
     async fn call(&self, params: Option<&RawValue>) -> Result<Box<RawValue>, RpcError> {
-        let invalid = |error: &dyn std::fmt::Display| RpcError::new(answer::INVALID_PARAMS, error.to_string());
+        let invalid =
+            |error: &dyn std::fmt::Display| RpcError::new(answer::INVALID_PARAMS, error.to_string());
         let params = params.ok_or_else(|| invalid(&"tools/call needs parameters"))?;
         let name = CallParams::decode(params).map_err(|error| invalid(&error))?.name.into_owned();
         let target = match self.target(&name).await {
@@ -203,7 +219,8 @@ impl Session {
             Err(error) => return answer::failure(&error),
         };
         // The agent's progress token means nothing to the server: progress is not passed on.
-        let params = patchbay_wire::splice(params, Some(&target.tool), Token::Remove).map_err(|error| invalid(&error))?;
+        let params = patchbay_wire::splice(params, Some(&target.tool), Token::Remove)
+            .map_err(|error| invalid(&error))?;
         let call = Call { agent: self.identity.agent.clone(), target, params };
         match self.manager.call(call).await {
             Ok(reply) => Ok(reply.result),
@@ -226,7 +243,8 @@ impl Session {
             if let Some(target) = self.names().sticky.get(name) {
                 return Ok(target.clone());
             }
-            let starting = self.manager.statuses().iter().any(|status| status.state == ServerState::Connecting);
+            let starting =
+                self.manager.statuses().iter().any(|status| status.state == ServerState::Connecting);
             let unknown = || EngineError::NotOffered { name: name.to_owned() };
             if !starting {
                 return Err(unknown());

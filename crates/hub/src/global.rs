@@ -66,9 +66,12 @@ impl Global {
     pub(crate) fn edit(&self, base: Option<&Revision>, edit: &Edit) -> Result<Revision, ApiError> {
         self.reload();
         if let Some(broken) = self.lock().broken.clone() {
-            return Err(ApiError::new(ErrorCode::Invalid, format!("the settings file is not in force: {}", broken.reason))
-                .place(broken.place)
-                .hint("put it right in an editor first; nothing was written"));
+            return Err(ApiError::new(
+                ErrorCode::Invalid,
+                format!("the settings file is not in force: {}", broken.reason),
+            )
+            .place(broken.place)
+            .hint("put it right in an editor first; nothing was written"));
         }
         let snapshot = self.store.edit(base, edit).map_err(|error| error.to_api())?;
         let revision = snapshot.revision.clone();
@@ -92,7 +95,11 @@ fn broken(store: &SettingsStore, error: &ConfigError) -> BrokenFile {
 fn spoiled(before: &ConfigSnapshot, after: &ConfigSnapshot) -> Option<BrokenFile> {
     let invalid = |snapshot: &ConfigSnapshot| -> Vec<_> {
         let entries = snapshot.servers.iter();
-        entries.filter_map(|entry| if let Entry::Invalid(invalid) = entry { Some(invalid.clone()) } else { None }).collect()
+        entries
+            .filter_map(
+                |entry| if let Entry::Invalid(invalid) = entry { Some(invalid.clone()) } else { None },
+            )
+            .collect()
     };
     let old = invalid(before);
     let known = |one: &patchbay_api::InvalidServer| {

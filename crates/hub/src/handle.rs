@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 
 use patchbay_api::{
-    AddSampleServer, AgentId, AgentView, AnswerQuestion, ApiError, CallTool, CallToolAnswer, Command, ConfigChange,
-    ErrorCode, GetSnapshot, Hello, HelloAnswer, ListMcpServerConfigs, ListMcpServers, ListTools, McpServerConfig,
-    McpServerConfigs, OpenWindow, OpenWorkspace, OwnerKind, Quit, RemoveMcpServer, RestartMcpServer, Revision, SaveMcpServer,
-    ServerLog, ServerStatus, SetMcpServerEnabled, Snapshot, WorkspaceKey,
+    AddSampleServer, AgentId, AgentView, AnswerQuestion, ApiError, CallTool, CallToolAnswer, Command,
+    ConfigChange, ErrorCode, GetSnapshot, Hello, HelloAnswer, ListMcpServerConfigs, ListMcpServers,
+    ListTools, McpServerConfig, McpServerConfigs, OpenWindow, OpenWorkspace, OwnerKind, Quit,
+    RemoveMcpServer, RestartMcpServer, Revision, SaveMcpServer, ServerLog, ServerStatus, SetMcpServerEnabled,
+    Snapshot, WorkspaceKey,
 };
 use patchbay_config::{ConfigSnapshot, Edit, Entry};
 use patchbay_engine::{Call, EngineError, Naming, Target};
@@ -45,8 +46,13 @@ impl Handle<GetSnapshot> for Hub {
 impl Handle<ListMcpServerConfigs> for Hub {
     async fn handle(&self, _: ListMcpServerConfigs) -> Result<McpServerConfigs, ApiError> {
         let (snapshot, _) = self.shared.global.now();
-        let servers = drafts(&snapshot).iter().map(|draft| mask(draft, &self.shared.runtime.redactor)).collect();
-        Ok(McpServerConfigs { file: snapshot.file.display().to_string(), revision: snapshot.revision, servers })
+        let servers =
+            drafts(&snapshot).iter().map(|draft| mask(draft, &self.shared.runtime.redactor)).collect();
+        Ok(McpServerConfigs {
+            file: snapshot.file.display().to_string(),
+            revision: snapshot.revision,
+            servers,
+        })
     }
 }
 
@@ -56,11 +62,15 @@ impl Handle<SaveMcpServer> for Hub {
         let redactor = &self.shared.runtime.redactor;
         let server = command.draft.name.clone();
         let (edit, action) = match command.replaces {
-            None => {
-                (Edit::Add(unmask(command.draft, &McpServerConfig::default(), redactor)?), SettingsAction::ServerAdded)
-            }
+            None => (
+                Edit::Add(unmask(command.draft, &McpServerConfig::default(), redactor)?),
+                SettingsAction::ServerAdded,
+            ),
             Some(name) => {
-                let current = drafts(&snapshot).into_iter().find(|draft| draft.name == name).ok_or_else(|| unknown(&name))?;
+                let current = drafts(&snapshot)
+                    .into_iter()
+                    .find(|draft| draft.name == name)
+                    .ok_or_else(|| unknown(&name))?;
                 let draft = unmask(command.draft, &current, redactor)?;
                 (Edit::Replace { name, draft }, SettingsAction::ServerSaved)
             }
@@ -192,7 +202,8 @@ impl Hub {
             return Ok(());
         }
         let message = "the owner of this home runs without a desktop, so it has no window";
-        Err(ApiError::new(ErrorCode::Unavailable, message).hint("`patchbay status` shows the servers in the terminal"))
+        Err(ApiError::new(ErrorCode::Unavailable, message)
+            .hint("`patchbay status` shows the servers in the terminal"))
     }
 
     /// One edit of the settings; answers when every open workspace has taken the new desired set.

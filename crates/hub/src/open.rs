@@ -189,7 +189,8 @@ fn lock(home: &Home) -> Result<std::fs::File, HubError> {
         let _ = file.read_to_string(&mut pid);
         return Err(HubError::Owned { home: home.dir().to_owned(), pid: pid.trim().parse().unwrap_or(0) });
     }
-    let written = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", std::process::id()));
+    let written =
+        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| write!(file, "{}", std::process::id()));
     written.and_then(|()| file.flush()).map_err(failed)?;
     Ok(file)
 }

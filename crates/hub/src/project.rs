@@ -18,7 +18,12 @@ pub(crate) struct Resolved {
 }
 
 /// Joins global settings and project: what tightens holds at once, what runs or loosens only with trust.
-pub(crate) fn resolve(home: &Home, global: &ConfigSnapshot, folder: Option<&Path>, project: Option<&Project>) -> Resolved {
+pub(crate) fn resolve(
+    home: &Home,
+    global: &ConfigSnapshot,
+    folder: Option<&Path>,
+    project: Option<&Project>,
+) -> Resolved {
     let mut settings = global.settings.clone();
     let mut servers: Vec<Wanted> = global.servers.iter().filter_map(wanted).collect();
     let (mut problems, mut pending) = (Vec::new(), None);
@@ -28,7 +33,12 @@ pub(crate) fn resolve(home: &Home, global: &ConfigSnapshot, folder: Option<&Path
         let names = global.servers.iter().filter_map(Entry::name);
         let (usable, clashes) = project.beside(names);
         problems.extend(clashes.iter().map(|clash| {
-            format!("{}: server {:?}: {}", clash.place, clash.name.as_deref().unwrap_or_default(), clash.reason)
+            format!(
+                "{}: server {:?}: {}",
+                clash.place,
+                clash.name.as_deref().unwrap_or_default(),
+                clash.reason
+            )
         }));
         let rest = match TrustStore::new(home).state(project) {
             Ok(TrustState::NotNeeded | TrustState::Trusted) => {
@@ -41,7 +51,10 @@ pub(crate) fn resolve(home: &Home, global: &ConfigSnapshot, folder: Option<&Path
             }
             Err(error) => {
                 problems.push(error.to_string());
-                Some((ServerState::PendingTrust, Some(format!("whether the project is trusted cannot be told: {error}"))))
+                Some((
+                    ServerState::PendingTrust,
+                    Some(format!("whether the project is trusted cannot be told: {error}")),
+                ))
             }
         };
         servers.extend(usable.into_iter().map(|server| {
@@ -50,7 +63,11 @@ pub(crate) fn resolve(home: &Home, global: &ConfigSnapshot, folder: Option<&Path
         }));
     }
     let confinement = confinement(home, &settings, folder);
-    Resolved { desired: DesiredSet { servers, permissions: settings.permissions, confinement }, problems, pending }
+    Resolved {
+        desired: DesiredSet { servers, permissions: settings.permissions, confinement },
+        problems,
+        pending,
+    }
 }
 
 fn wanted(entry: &Entry) -> Option<Wanted> {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use patchbay_api::{ConfigState, OwnerInfo, ServerState, ServerStatus, ServerSummary, Snapshot, TransportKind, WorkspaceState};
+use patchbay_api::{
+    ConfigState, OwnerInfo, ServerState, ServerStatus, ServerSummary, Snapshot, TransportKind, WorkspaceState,
+};
 use patchbay_config::Entry;
 use patchbay_secrets::{Redactor, mask};
 use tokio::sync::watch;
@@ -59,11 +61,13 @@ pub(crate) fn empty(owner: OwnerInfo, config: ConfigState) -> Snapshot {
 }
 
 fn build(shared: &Shared, owner: OwnerInfo) -> Snapshot {
-    let mut workspaces: Vec<WorkspaceState> = shared.workspaces.all().iter().map(|open| open.state()).collect();
+    let mut workspaces: Vec<WorkspaceState> =
+        shared.workspaces.all().iter().map(|open| open.state()).collect();
     workspaces.sort_by(|a, b| (&a.path, &a.key).cmp(&(&b.path, &b.key)));
     let mut config = config_state(&shared.global, &shared.runtime.redactor);
     for server in &mut config.servers {
-        let worst = workspaces.iter().flat_map(|open| &open.servers).filter(|status| is_global(status, server));
+        let worst =
+            workspaces.iter().flat_map(|open| &open.servers).filter(|status| is_global(status, server));
         if let Some(status) = worst.max_by_key(|status| urgency(status.state)) {
             (server.state, server.cause) = (Some(status.state), status.cause.clone());
         }
@@ -108,7 +112,9 @@ fn summary(entry: &Entry, redactor: &Redactor) -> ServerSummary {
         Entry::Valid(config) => {
             let shown = mask(&config.to_draft(), redactor);
             let line = match config.kind() {
-                TransportKind::Stdio => command_line(shown.command.as_deref().unwrap_or_default(), &shown.args),
+                TransportKind::Stdio => {
+                    command_line(shown.command.as_deref().unwrap_or_default(), &shown.args)
+                }
                 TransportKind::Http | TransportKind::Sse => shown.url.unwrap_or_default(),
             };
             ServerSummary {
@@ -137,7 +143,11 @@ fn summary(entry: &Entry, redactor: &Redactor) -> ServerSummary {
 fn command_line(command: &str, args: &[String]) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:=@%+,•".contains(c);
     let quoted = |word: &str| {
-        if !word.is_empty() && word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+        if !word.is_empty() && word.chars().all(plain) {
+            word.to_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
     };
     std::iter::once(command).chain(args.iter().map(String::as_str)).map(quoted).collect::<Vec<_>>().join(" ")
 }

@@ -43,7 +43,12 @@ async fn take_all(shared: &Arc<Shared>) {
                 if broken.is_none() {
                     let file = settings.file.display().to_string();
                     let action = SettingsAction::Edited;
-                    shared.audit(AuditEvent::SettingsChange { file, revision: settings.revision, action, server: None });
+                    shared.audit(AuditEvent::SettingsChange {
+                        file,
+                        revision: settings.revision,
+                        action,
+                        server: None,
+                    });
                 }
             }
             shared.spread().await

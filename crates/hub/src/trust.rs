@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use patchbay_api::{
-    Answer, ApiError, DescribeTrust, ErrorCode, OwnerKind, QuestionKind, RevokeTrust, Trust, TrustAnswer, TrustRequest,
+    Answer, ApiError, DescribeTrust, ErrorCode, OwnerKind, QuestionKind, RevokeTrust, Trust, TrustAnswer,
+    TrustRequest,
 };
 use patchbay_config::{Project, StoreError, TrustState, TrustStore};
 use patchbay_records::{AuditEvent, TrustChange};
@@ -21,7 +22,12 @@ pub(crate) struct Asking {
 
 impl Asking {
     /// Asks about what is pending now; a question about other content is withdrawn, the same is not asked twice.
-    pub(crate) fn about(&self, shared: &Arc<Shared>, workspace: &Arc<Workspace>, pending: Option<TrustRequest>) {
+    pub(crate) fn about(
+        &self,
+        shared: &Arc<Shared>,
+        workspace: &Arc<Workspace>,
+        pending: Option<TrustRequest>,
+    ) {
         let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
         match (&*asked, &pending) {
             (Some((digest, _)), Some(request)) if *digest == request.digest => return,
@@ -52,9 +58,11 @@ async fn ask(
     request: TrustRequest,
     stopping: tokio_util::sync::CancellationToken,
 ) {
-    let Some((desk, key)) = shared.upgrade().zip(workspace.upgrade()).map(|(shared, workspace)| {
-        (shared.desk.clone(), workspace.manager.key().clone())
-    }) else {
+    let Some((desk, key)) = shared
+        .upgrade()
+        .zip(workspace.upgrade())
+        .map(|(shared, workspace)| (shared.desk.clone(), workspace.manager.key().clone()))
+    else {
         return;
     };
     let digest = request.digest.clone();
@@ -128,7 +136,8 @@ impl Handle<Trust> for Hub {
             TrustState::Trusted => Ok(()),
             TrustState::NotNeeded | TrustState::Pending(_) => {
                 let message = "the project's files are no longer what was shown";
-                Err(ApiError::new(ErrorCode::Conflict, message).hint("look at them again before you trust them"))
+                Err(ApiError::new(ErrorCode::Conflict, message)
+                    .hint("look at them again before you trust them"))
             }
         }
     }

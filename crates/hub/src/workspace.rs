@@ -83,8 +83,11 @@ impl Workspaces {
     /// Takes out what nobody has used for `close_after`; the caller ends it.
     pub(crate) fn take_idle(&self, close_after: Duration) -> Vec<Arc<Workspace>> {
         let mut open = self.lock();
-        let idle: Vec<WorkspaceKey> =
-            open.iter().filter(|(_, one)| one.idle_for() >= Some(close_after)).map(|(key, _)| key.clone()).collect();
+        let idle: Vec<WorkspaceKey> = open
+            .iter()
+            .filter(|(_, one)| one.idle_for() >= Some(close_after))
+            .map(|(key, _)| key.clone())
+            .collect();
         idle.iter().filter_map(|key| open.remove(key)).collect()
     }
 
@@ -109,8 +112,12 @@ pub(crate) fn open_project(path: &Path) -> Result<ProjectFiles, ApiError> {
 }
 
 /// Runs what blocks on the disk.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, ApiError> {
-    tokio::task::spawn_blocking(work).await.map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string()))
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, ApiError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| ApiError::new(ErrorCode::Internal, error.to_string()))
 }
 
 /// Makes the snapshot follow a workspace's changes.

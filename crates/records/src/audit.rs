@@ -36,10 +36,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            retain_days: 30,
-            max_bytes: 256 << 20,
-        }
+        Self { retain_days: 30, max_bytes: 256 << 20 }
     }
 }
 
@@ -104,12 +101,7 @@ impl Audit {
     /// Why the last write was refused, in words; `None` while writing works.
     #[must_use]
     pub fn failure(&self) -> Option<String> {
-        self.0.as_ref().and_then(|open| {
-            open.failure
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .clone()
-        })
+        self.0.as_ref().and_then(|open| open.failure.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 }
 
@@ -149,24 +141,13 @@ impl Writer {
         failure: Arc<Mutex<Option<String>>>,
         now: OffsetDateTime,
     ) -> Self {
-        Self {
-            files,
-            redactor,
-            failure,
-            refused: 0,
-            kept_out: 0,
-            full: None,
-            last: now,
-        }
+        Self { files, redactor, failure, refused: 0, kept_out: 0, full: None, last: now }
     }
 
     fn write(&mut self, events: &[(OffsetDateTime, AuditEvent)], dropped: u64) {
         let Some((first, _)) = events.first() else { return };
         let mut lines = self.begin(utc_day(*first));
-        for (count, cause) in [
-            (dropped, LossCause::QueueFull),
-            (self.refused, LossCause::WriteFailed),
-        ] {
+        for (count, cause) in [(dropped, LossCause::QueueFull), (self.refused, LossCause::WriteFailed)] {
             self.push_lost(&mut lines, *first, count, cause);
         }
         for (now, event) in events {
@@ -181,23 +162,14 @@ impl Writer {
     }
 
     fn begin(&self, day: Date) -> Lines {
-        Lines {
-            day,
-            before: self.files.length(day),
-            text: Vec::new(),
-            events: 0,
-        }
+        Lines { day, before: self.files.length(day), text: Vec::new(), events: 0 }
     }
 
     /// Takes an event in if the day's file has room for it. The last quarter is kept for what is not a plain call,
     /// so that an agent cannot drown out the rest.
     fn admit(&mut self, lines: &mut Lines, now: OffsetDateTime, event: &AuditEvent) {
         let longest = self.files.longest();
-        let room = if event.is_frequent() {
-            longest / 4 * 3
-        } else {
-            longest
-        };
+        let room = if event.is_frequent() { longest / 4 * 3 } else { longest };
         let fits = lines.before + (lines.text.len() as u64) < room;
         if !fits {
             self.kept_out += 1;
@@ -226,9 +198,7 @@ impl Writer {
         lines.text.extend_from_slice(b"{\"time\":\"");
         lines.text.extend_from_slice(stamp(now).as_bytes());
         lines.text.extend_from_slice(b"\",");
-        lines
-            .text
-            .extend_from_slice(body.strip_prefix('{').unwrap_or("}").as_bytes());
+        lines.text.extend_from_slice(body.strip_prefix('{').unwrap_or("}").as_bytes());
         lines.text.push(b'\n');
     }
 
@@ -270,9 +240,8 @@ impl Writer {
             Err(_) => self.refused += lines.events,
         }
         *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = outcome.err().map(|error| {
-            let cause = std::error::Error::source(&error)
-                .map(|source| format!(": {source}"))
-                .unwrap_or_default();
+            let cause =
+                std::error::Error::source(&error).map(|source| format!(": {source}")).unwrap_or_default();
             format!("{error}{cause}")
         });
     }

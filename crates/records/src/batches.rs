@@ -77,11 +77,7 @@ impl<T: Send + 'static> Batches<T> {
             .name(format!("patchbay {what}"))
             .spawn(move || while of_thread.write_next(&mut write) {})
             .map_err(|source| RecordsError::Thread { what, source })?;
-        Ok(Self {
-            what,
-            shared,
-            thread: Some(thread),
-        })
+        Ok(Self { what, shared, thread: Some(thread) })
     }
 
     /// Queues an item, or counts it as dropped where there is no room. Never waits for the disk.
@@ -116,10 +112,7 @@ impl<T: Send + 'static> Batches<T> {
             .wait_timeout_while(state, FLUSH, |state| state.done < wanted)
             .unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
-            return Err(RecordsError::Slow {
-                what: self.what,
-                seconds: FLUSH.as_secs(),
-            });
+            return Err(RecordsError::Slow { what: self.what, seconds: FLUSH.as_secs() });
         }
         Ok(())
     }
@@ -138,15 +131,10 @@ impl<T> Shared<T> {
     /// Waits for items, lets them gather, writes them. `false`: closed and everything is written.
     fn write_next(&self, write: &mut impl FnMut(Vec<T>, u64)) -> bool {
         let idle = |state: &mut State<T>| state.queue.is_empty() && !state.closed;
-        let state = self
-            .work
-            .wait_while(self.lock(), idle)
-            .unwrap_or_else(PoisonError::into_inner);
+        let state = self.work.wait_while(self.lock(), idle).unwrap_or_else(PoisonError::into_inner);
         let gather = |state: &mut State<T>| !state.hurry && !state.closed;
-        let (mut state, _) = self
-            .work
-            .wait_timeout_while(state, WINDOW, gather)
-            .unwrap_or_else(PoisonError::into_inner);
+        let (mut state, _) =
+            self.work.wait_timeout_while(state, WINDOW, gather).unwrap_or_else(PoisonError::into_inner);
         let batch = mem::take(&mut state.queue);
         let count = batch.len() as u64;
         let dropped = mem::take(&mut state.dropped);

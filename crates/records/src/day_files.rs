@@ -23,11 +23,7 @@ pub(crate) struct DayFiles {
 
 impl DayFiles {
     pub fn new(folder: PathBuf, limits: Limits) -> Self {
-        Self {
-            folder,
-            limits,
-            pruned: None,
-        }
+        Self { folder, limits, pruned: None }
     }
 
     /// Creates the folder and removes what is too old or too much.
@@ -88,9 +84,8 @@ impl DayFiles {
 
     fn prune(&mut self, today: Date) -> Result<(), RecordsError> {
         self.pruned = Some(today);
-        let oldest = today
-            .checked_sub(Duration::days(i64::from(self.limits.retain_days)))
-            .unwrap_or(Date::MIN);
+        let oldest =
+            today.checked_sub(Duration::days(i64::from(self.limits.retain_days))).unwrap_or(Date::MIN);
         let mut days = days(&self.folder).map_err(failed(&self.folder, "list the folder"))?;
         // Newest first, so that what goes for its size is the oldest.
         days.sort_by_key(|(day, _)| std::cmp::Reverse(*day));
@@ -112,10 +107,7 @@ fn days(folder: &Path) -> io::Result<Vec<(Date, u64)>> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
-        if let Some(day) = name
-            .to_str()
-            .and_then(|name| name.strip_suffix(SUFFIX))
-            .and_then(stamp::parse_day)
+        if let Some(day) = name.to_str().and_then(|name| name.strip_suffix(SUFFIX)).and_then(stamp::parse_day)
         {
             days.push((day, entry.metadata()?.len()));
         }

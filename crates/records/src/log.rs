@@ -76,21 +76,9 @@ impl LogLevel {
     /// Libraries that log payloads or every packet speak only when something is wrong.
     fn targets(self) -> Targets {
         let quiet = self.filter().min(LevelFilter::WARN);
-        let loud = [
-            "rmcp",
-            "hyper",
-            "hyper_util",
-            "reqwest",
-            "h2",
-            "rustls",
-            "tower",
-            "mio",
-            "notify",
-            "zbus",
-        ];
-        Targets::new()
-            .with_default(self.filter())
-            .with_targets(loud.map(|target| (target, quiet)))
+        let loud =
+            ["rmcp", "hyper", "hyper_util", "reqwest", "h2", "rustls", "tower", "mio", "notify", "zbus"];
+        Targets::new().with_default(self.filter()).with_targets(loud.map(|target| (target, quiet)))
     }
 }
 
@@ -159,26 +147,16 @@ pub fn diagnostics(
     let folder = home.join("log");
     let file = RotatingFile::open(&folder, retain_days).map_err(failed(&folder, "open the log"))?;
     let mut writer = RedactingWriter::new(file, redactor);
-    let batches = Arc::new(Batches::start(
-        "log",
-        WAITING,
-        move |lines: Vec<Vec<u8>>, dropped| {
-            // A log that cannot be written has nowhere to say so.
-            let _ = write_lines(&mut writer, &lines, dropped);
-        },
-    )?);
+    let batches = Arc::new(Batches::start("log", WAITING, move |lines: Vec<Vec<u8>>, dropped| {
+        // A log that cannot be written has nowhere to say so.
+        let _ = write_lines(&mut writer, &lines, dropped);
+    })?);
     let (filter, handle) = reload::Layer::new(level.targets());
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(false)
         .with_timer(Timer(clock))
         .with_writer(Sink(Arc::clone(&batches)));
-    Ok((
-        tracing_subscriber::registry().with(filter).with(lines),
-        LogGuard {
-            batches,
-            level: handle,
-        },
-    ))
+    Ok((tracing_subscriber::registry().with(filter).with(lines), LogGuard { batches, level: handle }))
 }
 
 fn write_lines(
@@ -187,10 +165,7 @@ fn write_lines(
     dropped: u64,
 ) -> io::Result<()> {
     if dropped > 0 {
-        writeln!(
-            writer,
-            "{dropped} lines are missing here: they came faster than they could be written"
-        )?;
+        writeln!(writer, "{dropped} lines are missing here: they came faster than they could be written")?;
     }
     lines.iter().try_for_each(|line| writer.write_all(line))?;
     writer.flush()

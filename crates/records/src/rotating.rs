@@ -26,12 +26,7 @@ pub(crate) struct RotatingFile {
 impl RotatingFile {
     pub fn open(folder: &Path, retain_days: u32) -> io::Result<Self> {
         let retain = Duration::from_secs(u64::from(retain_days) * 24 * 60 * 60);
-        let file = Self {
-            folder: folder.to_owned(),
-            longest: LONGEST,
-            retain,
-            buffer: Vec::new(),
-        };
+        let file = Self { folder: folder.to_owned(), longest: LONGEST, retain, buffer: Vec::new() };
         files::create_folder(folder)?;
         files::open_append(&file.path(0))?;
         file.remove_old(SystemTime::now())?;
@@ -94,20 +89,14 @@ impl Write for RotatingFile {
             let mut file = self.current()?;
             let length = file.metadata()?.len();
             let room = usize::try_from(self.longest.saturating_sub(length)).unwrap_or(usize::MAX);
-            let fits = if rest.len() <= room {
-                rest.len()
-            } else {
-                memrchr_line(&rest[..room])
-            };
+            let fits = if rest.len() <= room { rest.len() } else { memrchr_line(&rest[..room]) };
             if fits == 0 && length > 0 {
                 self.rotate()?;
                 continue;
             }
             // A single line that is longer than a file gets one of its own.
             let fits = if fits == 0 {
-                rest.iter()
-                    .position(|b| *b == b'\n')
-                    .map_or(rest.len(), |end| end + 1)
+                rest.iter().position(|b| *b == b'\n').map_or(rest.len(), |end| end + 1)
             } else {
                 fits
             };
@@ -135,10 +124,7 @@ mod tests {
     use super::*;
 
     fn small(folder: &Path) -> RotatingFile {
-        RotatingFile {
-            longest: 10,
-            ..RotatingFile::open(folder, 7).unwrap()
-        }
+        RotatingFile { longest: 10, ..RotatingFile::open(folder, 7).unwrap() }
     }
 
     fn contents(folder: &Path) -> Vec<(String, String)> {
@@ -146,10 +132,7 @@ mod tests {
             .unwrap()
             .map(|entry| entry.unwrap())
             .map(|entry| {
-                (
-                    entry.file_name().into_string().unwrap(),
-                    fs::read_to_string(entry.path()).unwrap(),
-                )
+                (entry.file_name().into_string().unwrap(), fs::read_to_string(entry.path()).unwrap())
             })
             .collect();
         files.sort();
@@ -164,13 +147,7 @@ mod tests {
     fn full_files_are_put_aside_between_lines_and_the_oldest_goes() {
         let home = tempfile::tempdir().unwrap();
         let mut file = small(home.path());
-        for line in [
-            "1234\n5678\n",
-            "abc\n",
-            "a line longer than a file\nx\n",
-            "2\n3\n4\n5\n6\n",
-            "last\n",
-        ] {
+        for line in ["1234\n5678\n", "abc\n", "a line longer than a file\nx\n", "2\n3\n4\n5\n6\n", "last\n"] {
             file.write_all(line.as_bytes()).unwrap();
             file.flush().unwrap();
         }
@@ -185,11 +162,7 @@ mod tests {
         file.write_all(b"one more file\n").unwrap();
         file.flush().unwrap();
         assert_eq!(contents(home.path()).len(), 5, "the oldest has gone");
-        assert!(
-            !contents(home.path())
-                .iter()
-                .any(|(_, content)| content.starts_with("1234"))
-        );
+        assert!(!contents(home.path()).iter().any(|(_, content)| content.starts_with("1234")));
     }
 
     #[test]

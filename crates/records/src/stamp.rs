@@ -6,10 +6,7 @@ use time::{Date, Month, OffsetDateTime, UtcOffset};
 pub(crate) fn stamp(now: OffsetDateTime) -> String {
     let now = now.to_offset(UtcOffset::UTC);
     let (hour, minute, second, millisecond) = now.time().as_hms_milli();
-    format!(
-        "{}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}Z",
-        day(now.date())
-    )
+    format!("{}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}Z", day(now.date()))
 }
 
 /// The day in UTC.
@@ -19,12 +16,7 @@ pub(crate) fn utc_day(now: OffsetDateTime) -> Date {
 
 /// `2026-01-31`.
 pub(crate) fn day(date: Date) -> String {
-    format!(
-        "{:04}-{:02}-{:02}",
-        date.year(),
-        u8::from(date.month()),
-        date.day()
-    )
+    format!("{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
 }
 
 /// Reads what [`day`] writes, and nothing else.
@@ -52,14 +44,7 @@ mod tests {
     #[test]
     fn only_days_as_they_are_written_are_read() {
         assert_eq!(parse_day("2026-02-28").map(day).as_deref(), Some("2026-02-28"));
-        for bad in [
-            "2026-02-30",
-            "2026-2-3",
-            "20260203",
-            "2026-02-03-1",
-            "+2026-02-03",
-            "",
-        ] {
+        for bad in ["2026-02-30", "2026-2-3", "20260203", "2026-02-03-1", "+2026-02-03", ""] {
             assert_eq!(parse_day(bad), None, "{bad}");
         }
     }

@@ -30,10 +30,7 @@ pub fn call(tool: &str) -> AuditEvent {
         workspace: WorkspaceKey::none(),
         server: server("github"),
         tool: tool.into(),
-        agent: AgentId {
-            name: Some("codex".into()),
-            sub_agent: false,
-        },
+        agent: AgentId { name: Some("codex".into()), sub_agent: false },
         outcome: CallOutcome::Ok,
         duration_ms: 12,
     }
@@ -56,10 +53,7 @@ fn text(home: &TempDir, day: &str) -> String {
 }
 
 fn lines(home: &TempDir, day: &str) -> Vec<Value> {
-    text(home, day)
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect()
+    text(home, day).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 fn files(home: &TempDir) -> Vec<String> {
@@ -71,10 +65,7 @@ fn files(home: &TempDir) -> Vec<String> {
     names
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test sets up files as other days would have left them"
-)]
+#[expect(clippy::disallowed_methods, reason = "a test sets up files as other days would have left them")]
 fn put(path: &Path, content: &[u8]) {
     fs::write(path, content).unwrap();
 }
@@ -91,11 +82,7 @@ fn every_event_is_one_line_of_json() {
             change: SignInChange::Failed,
             cause: Some("refused".into()),
         },
-        AuditEvent::Trust {
-            path: "/p".into(),
-            digest: Some("d".into()),
-            change: TrustChange::Given,
-        },
+        AuditEvent::Trust { path: "/p".into(), digest: Some("d".into()), change: TrustChange::Given },
         AuditEvent::SettingsChange {
             file: "/s".into(),
             revision: Revision::of(b""),
@@ -109,10 +96,7 @@ fn every_event_is_one_line_of_json() {
             change: ProcessChange::Ended,
             cause: Some("exit code 1".into()),
         },
-        AuditEvent::Owner {
-            pid: 1,
-            change: ProcessChange::Started,
-        },
+        AuditEvent::Owner { pid: 1, change: ProcessChange::Started },
     ] {
         audit.record(noon(), event);
     }
@@ -153,10 +137,7 @@ fn each_utc_day_has_its_file() {
     audit.record(noon() + Duration::hours(12), call("c"));
     audit.flush().unwrap();
     assert_eq!(files(&home), ["2026-03-01.jsonl", "2026-03-02.jsonl"]);
-    assert_eq!(
-        (lines(&home, "2026-03-01").len(), lines(&home, "2026-03-02").len()),
-        (2, 1)
-    );
+    assert_eq!((lines(&home, "2026-03-01").len(), lines(&home, "2026-03-02").len()), (2, 1));
 }
 
 #[test]
@@ -189,16 +170,10 @@ fn secrets_are_taken_out_and_the_line_stays_json() {
     audit.record(noon(), call("-----BEGIN PRIVATE KEY-----\nMIIE"));
     audit.record(noon(), call("VEVTVCJTRUNSRVRcMQ"));
     drop(audit);
-    let tools: Vec<_> = lines(&home, "2026-03-01")
-        .iter()
-        .map(|line| line["tool"].as_str().unwrap().to_owned())
-        .collect();
+    let tools: Vec<_> =
+        lines(&home, "2026-03-01").iter().map(|line| line["tool"].as_str().unwrap().to_owned()).collect();
     assert_eq!(tools[..3], ["x [redacted] y", "[redacted]", "[redacted]"]);
-    assert!(
-        tools[3].starts_with("[redacted]") && tools[3].len() <= "[redacted]".len() + 1,
-        "{}",
-        tools[3]
-    );
+    assert!(tools[3].starts_with("[redacted]") && tools[3].len() <= "[redacted]".len() + 1, "{}", tools[3]);
 }
 
 #[test]
@@ -229,34 +204,12 @@ fn old_days_go_by_age_and_nothing_else_does() {
     ] {
         put(&folder.join(name), b"{}\n");
     }
-    let audit = open(
-        home.path(),
-        Limits {
-            retain_days: 2,
-            ..Limits::default()
-        },
-    );
-    assert_eq!(
-        files(&home),
-        [
-            "2025-01-01.txt",
-            "2026-02-27.jsonl",
-            "2026-09-09.jsonl",
-            "notes.jsonl"
-        ]
-    );
+    let audit = open(home.path(), Limits { retain_days: 2, ..Limits::default() });
+    assert_eq!(files(&home), ["2025-01-01.txt", "2026-02-27.jsonl", "2026-09-09.jsonl", "notes.jsonl"]);
     // The day after, the next one goes, with the first event of that day.
     audit.record(noon() + Duration::days(1), call("a"));
     audit.flush().unwrap();
-    assert_eq!(
-        files(&home),
-        [
-            "2025-01-01.txt",
-            "2026-03-02.jsonl",
-            "2026-09-09.jsonl",
-            "notes.jsonl"
-        ]
-    );
+    assert_eq!(files(&home), ["2025-01-01.txt", "2026-03-02.jsonl", "2026-09-09.jsonl", "notes.jsonl"]);
 }
 
 #[test]
@@ -264,34 +217,17 @@ fn old_days_go_by_size_the_oldest_first() {
     let home = tempfile::tempdir().unwrap();
     let folder = home.path().join("audit");
     fs::create_dir(&folder).unwrap();
-    for name in [
-        "2026-02-25.jsonl",
-        "2026-02-26.jsonl",
-        "2026-02-27.jsonl",
-        "2026-03-01.jsonl",
-    ] {
+    for name in ["2026-02-25.jsonl", "2026-02-26.jsonl", "2026-02-27.jsonl", "2026-03-01.jsonl"] {
         put(&folder.join(name), &[b'x'; 500]);
     }
-    let _audit = open(
-        home.path(),
-        Limits {
-            retain_days: 30,
-            max_bytes: 2000,
-        },
-    );
-    assert_eq!(
-        files(&home),
-        ["2026-02-26.jsonl", "2026-02-27.jsonl", "2026-03-01.jsonl"]
-    );
+    let _audit = open(home.path(), Limits { retain_days: 30, max_bytes: 2000 });
+    assert_eq!(files(&home), ["2026-02-26.jsonl", "2026-02-27.jsonl", "2026-03-01.jsonl"]);
 }
 
 #[test]
 fn a_flood_of_calls_is_bounded_and_leaves_room_for_decisions() {
     let home = tempfile::tempdir().unwrap();
-    let limits = Limits {
-        retain_days: 30,
-        max_bytes: 40_000,
-    };
+    let limits = Limits { retain_days: 30, max_bytes: 40_000 };
     let audit = open(home.path(), limits);
     for _ in 0..500 {
         audit.record(noon(), call("flood"));
@@ -300,21 +236,11 @@ fn a_flood_of_calls_is_bounded_and_leaves_room_for_decisions() {
     drop(audit);
     let all = lines(&home, "2026-03-01");
     let written = all.iter().filter(|line| line["event"] == "call").count() as u64;
-    let lost: u64 = all
-        .iter()
-        .filter(|line| line["event"] == "lost")
-        .map(|line| line["count"].as_u64().unwrap())
-        .sum();
+    let lost: u64 =
+        all.iter().filter(|line| line["event"] == "lost").map(|line| line["count"].as_u64().unwrap()).sum();
     assert_eq!(written + lost, 500, "every call is written or counted");
-    assert!(
-        all.iter()
-            .any(|line| line["event"] == "decision" && line["tool"] == "rm")
-    );
-    assert!(
-        all.iter()
-            .filter(|line| line["event"] == "lost")
-            .all(|line| line["cause"] == "size-limit")
-    );
+    assert!(all.iter().any(|line| line["event"] == "decision" && line["tool"] == "rm"));
+    assert!(all.iter().filter(|line| line["event"] == "lost").all(|line| line["cause"] == "size-limit"));
     assert!(text(&home, "2026-03-01").len() < 17_000);
 
     // A new day has room again.
@@ -327,13 +253,7 @@ fn a_flood_of_calls_is_bounded_and_leaves_room_for_decisions() {
 #[test]
 fn a_flood_of_denials_is_bounded_too() {
     let home = tempfile::tempdir().unwrap();
-    let audit = open(
-        home.path(),
-        Limits {
-            retain_days: 30,
-            max_bytes: 40_000,
-        },
-    );
+    let audit = open(home.path(), Limits { retain_days: 30, max_bytes: 40_000 });
     for _ in 0..500 {
         audit.record(noon(), denied("flood"));
     }
@@ -341,10 +261,7 @@ fn a_flood_of_denials_is_bounded_too() {
     drop(audit);
     assert!(text(&home, "2026-03-01").len() < 17_000);
     let next = lines(&home, "2026-03-02");
-    assert_eq!(
-        (&next[0]["event"], &next[0]["cause"]),
-        (&Value::from("lost"), &Value::from("size-limit"))
-    );
+    assert_eq!((&next[0]["event"], &next[0]["cause"]), (&Value::from("lost"), &Value::from("size-limit")));
     assert_eq!(next[1]["tool"], "next");
 }
 
@@ -360,20 +277,14 @@ fn what_the_disk_refuses_is_told_and_counted() {
     audit.record(noon(), call("b"));
     audit.flush().unwrap();
     let failure = audit.failure().unwrap();
-    assert!(
-        failure.contains("audit/2026-03-01.jsonl") && failure.contains(": "),
-        "{failure}"
-    );
+    assert!(failure.contains("audit/2026-03-01.jsonl") && failure.contains(": "), "{failure}");
 
     fs::remove_file(&folder).unwrap();
     audit.record(noon(), call("c"));
     audit.flush().unwrap();
     assert_eq!(audit.failure(), None);
     let lines = lines(&home, "2026-03-01");
-    assert_eq!(
-        (&lines[0]["count"], &lines[0]["cause"]),
-        (&Value::from(2), &Value::from("write-failed"))
-    );
+    assert_eq!((&lines[0]["count"], &lines[0]["cause"]), (&Value::from(2), &Value::from("write-failed")));
     assert_eq!(lines[1]["tool"], "c");
 }
 

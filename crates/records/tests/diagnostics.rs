@@ -68,10 +68,7 @@ fn the_level_can_change_and_loud_libraries_stay_quiet() {
     });
     guard.flush().unwrap();
     let log = log(home.path());
-    let told: Vec<_> = log
-        .lines()
-        .map(|line| line.rsplit(": ").next().unwrap())
-        .collect();
+    let told: Vec<_> = log.lines().map(|line| line.rsplit(": ").next().unwrap()).collect();
     assert_eq!(told, ["told at debug", "rmcp warns", "told at error"]);
 }
 
@@ -88,9 +85,7 @@ fn levels_are_read_by_their_names() {
 fn a_log_that_cannot_be_opened_is_named() {
     let home = tempfile::tempdir().unwrap();
     fs::create_dir_all(home.path().join("log/patchbay.log")).unwrap();
-    let error = diagnostics(home.path(), LogLevel::Info, Redactor::new(), 7, noon)
-        .map(|_| ())
-        .unwrap_err();
+    let error = diagnostics(home.path(), LogLevel::Info, Redactor::new(), 7, noon).map(|_| ()).unwrap_err();
     assert!(error.to_string().contains("/log"), "{error}");
     assert!(std::error::Error::source(&error).is_some() && error.hint().is_some());
 }

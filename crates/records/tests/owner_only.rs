@@ -17,10 +17,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// Whether a user without any rights can read the file. Only root can try; for others the modes have to do.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "another user's view needs a process of that user"
-)]
+#[expect(clippy::disallowed_methods, reason = "another user's view needs a process of that user")]
 fn others_read(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
@@ -28,11 +25,7 @@ fn others_read(path: &Path) -> bool {
         return mode(path) & 0o077 != 0;
     }
     let mut cat = Command::new("cat");
-    cat.arg(path)
-        .uid(65_534)
-        .gid(65_534)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    cat.arg(path).uid(65_534).gid(65_534).stdout(Stdio::null()).stderr(Stdio::null());
     cat.status().unwrap().success()
 }
 
@@ -58,9 +51,5 @@ fn folders_and_files_are_for_the_owner_only_even_if_they_were_not() {
     }
     audit.record(noon(), call("b"));
     audit.flush().unwrap();
-    assert_eq!(
-        mode(&home.path().join("audit/2026-03-01.jsonl")),
-        0o600,
-        "closed again"
-    );
+    assert_eq!(mode(&home.path().join("audit/2026-03-01.jsonl")), 0o600, "closed again");
 }

@@ -15,11 +15,7 @@ fn bench(name: &str, bytes: usize, mut turn: impl FnMut()) {
         start.elapsed().as_secs_f64() / turns as f64
     };
     let best = (0..300).map(|_| round(&mut turn)).fold(f64::MAX, f64::min);
-    println!(
-        "{name:<44} {:>12.0} ns {:>8.3} GB/s",
-        best * 1e9,
-        bytes as f64 / best / 1e9
-    );
+    println!("{name:<44} {:>12.0} ns {:>8.3} GB/s", best * 1e9, bytes as f64 / best / 1e9);
 }
 
 fn main() {
@@ -28,26 +24,17 @@ fn main() {
     let text = format!("{line}\n").repeat(400);
     for count in [0, 10, 100, 1000] {
         let redactor = Redactor::new();
-        let values: Vec<String> = (0..count)
-            .map(|i| format!("secret value/{i:04}-{}", "x".repeat(i % 60)))
-            .collect();
+        let values: Vec<String> =
+            (0..count).map(|i| format!("secret value/{i:04}-{}", "x".repeat(i % 60))).collect();
         bench(&format!("learn {count} values"), 1 << 20, || {
             Redactor::new().learn_all(black_box(&values).iter().map(String::as_str));
         });
         redactor.learn_all(values.iter().map(String::as_str));
-        bench(
-            &format!("a line of {} B, {count} secrets", line.len()),
-            line.len(),
-            || {
-                drop(black_box(redactor.redact(black_box(line))));
-            },
-        );
-        bench(
-            &format!("a text of {} B, {count} secrets", text.len()),
-            text.len(),
-            || {
-                drop(black_box(redactor.redact(black_box(&text))));
-            },
-        );
+        bench(&format!("a line of {} B, {count} secrets", line.len()), line.len(), || {
+            drop(black_box(redactor.redact(black_box(line))));
+        });
+        bench(&format!("a text of {} B, {count} secrets", text.len()), text.len(), || {
+            drop(black_box(redactor.redact(black_box(&text))));
+        });
     }
 }

@@ -42,18 +42,13 @@ struct Content {
 
 impl Drop for Content {
     fn drop(&mut self) {
-        self.secrets
-            .values_mut()
-            .flat_map(BTreeMap::values_mut)
-            .for_each(Zeroize::zeroize);
+        self.secrets.values_mut().flat_map(BTreeMap::values_mut).for_each(Zeroize::zeroize);
     }
 }
 
 impl FileStore {
     pub fn new(home: &Path) -> Self {
-        Self {
-            home: home.to_owned(),
-        }
+        Self { home: home.to_owned() }
     }
 
     pub fn file(&self) -> PathBuf {
@@ -70,12 +65,7 @@ impl FileStore {
     }
 
     pub fn names(&self, scope: &str) -> Result<Vec<String>, SecretError> {
-        Ok(self
-            .read()?
-            .secrets
-            .get(scope)
-            .map(|names| names.keys().cloned().collect())
-            .unwrap_or_default())
+        Ok(self.read()?.secrets.get(scope).map(|names| names.keys().cloned().collect()).unwrap_or_default())
     }
 
     pub fn set(&self, scope: &str, name: &str, value: &Secret) -> Result<(), SecretError> {
@@ -110,18 +100,13 @@ impl FileStore {
         let file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Content {
-                    version: VERSION,
-                    secrets: BTreeMap::new(),
-                });
+                return Ok(Content { version: VERSION, secrets: BTreeMap::new() });
             }
             Err(error) => return Err(failed(&path, "open the secret store")(error)),
         };
         close_to_others(&file).map_err(failed(&path, "make the secret store readable by its owner only"))?;
         let mut bytes = Zeroizing::new(Vec::new());
-        file.take(MAX_FILE + 1)
-            .read_to_end(&mut bytes)
-            .map_err(failed(&path, "read the secret store"))?;
+        file.take(MAX_FILE + 1).read_to_end(&mut bytes).map_err(failed(&path, "read the secret store"))?;
         if bytes.len() as u64 > MAX_FILE {
             return Err(SecretError::Corrupt {
                 file: path,
@@ -136,13 +121,11 @@ impl FileStore {
         // Where the file is a link, what it points at is replaced.
         let target = fs::canonicalize(&path).unwrap_or_else(|_| path.clone());
         let folder = target.parent().unwrap_or(&self.home);
-        let bytes = Zeroizing::new(
-            serde_json::to_vec_pretty(content).map_err(|error| SecretError::Io {
-                file: path.clone(),
-                doing: "write the secret store",
-                source: error.into(),
-            })?,
-        );
+        let bytes = Zeroizing::new(serde_json::to_vec_pretty(content).map_err(|error| SecretError::Io {
+            file: path.clone(),
+            doing: "write the secret store",
+            source: error.into(),
+        })?);
         let write = || -> io::Result<()> {
             remove_leftovers(folder)?;
             // A temporary file has mode 0600 from its creation on.
@@ -160,9 +143,7 @@ impl FileStore {
     fn lock(&self) -> Result<File, SecretError> {
         let path = self.home.join(LOCK);
         create_home(&self.home).map_err(failed(&self.home, "create the folder"))?;
-        let file = owner_only()
-            .open(&path)
-            .map_err(failed(&path, "open the lock file"))?;
+        let file = owner_only().open(&path).map_err(failed(&path, "open the lock file"))?;
         for _ in 0..LOCK_WAIT.as_millis() / LOCK_STEP.as_millis() {
             match file.try_lock() {
                 Ok(()) => return Ok(file),
@@ -172,10 +153,7 @@ impl FileStore {
                 }
             }
         }
-        Err(SecretError::Locked {
-            file: path,
-            seconds: LOCK_WAIT.as_secs(),
-        })
+        Err(SecretError::Locked { file: path, seconds: LOCK_WAIT.as_secs() })
     }
 }
 
@@ -183,11 +161,7 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Content, SecretError> {
     // The parser's own words may quote a value; only the place is taken from them.
     let corrupt = |error: serde_json::Error| SecretError::Corrupt {
         file: path.to_owned(),
-        reason: format!(
-            "line {}, column {} is not what Patchbay writes",
-            error.line(),
-            error.column()
-        ),
+        reason: format!("line {}, column {} is not what Patchbay writes", error.line(), error.column()),
     };
     #[derive(Deserialize)]
     struct Head {
@@ -195,10 +169,7 @@ fn parse(bytes: &[u8], path: &Path) -> Result<Content, SecretError> {
     }
     let head: Head = serde_json::from_slice(bytes).map_err(corrupt)?;
     if head.version != VERSION {
-        return Err(SecretError::Version {
-            file: path.to_owned(),
-            version: head.version,
-        });
+        return Err(SecretError::Version { file: path.to_owned(), version: head.version });
     }
     serde_json::from_slice(bytes).map_err(corrupt)
 }
@@ -212,11 +183,7 @@ fn failed(file: &Path, doing: &'static str) -> impl FnOnce(io::Error) -> SecretE
 fn remove_leftovers(folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
-        if entry
-            .file_name()
-            .as_encoded_bytes()
-            .starts_with(TEMPORARY.as_bytes())
-        {
+        if entry.file_name().as_encoded_bytes().starts_with(TEMPORARY.as_bytes()) {
             fs::remove_file(entry.path())?;
         }
     }

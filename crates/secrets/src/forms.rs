@@ -29,11 +29,7 @@ fn json(value: &str) -> String {
 
 /// Percent-encoded but for letters, digits and what is in `kept`.
 fn percent(value: &str, kept: &[u8], small: bool, plus: bool) -> String {
-    let digits: &[u8; 16] = if small {
-        b"0123456789abcdef"
-    } else {
-        b"0123456789ABCDEF"
-    };
+    let digits: &[u8; 16] = if small { b"0123456789abcdef" } else { b"0123456789ABCDEF" };
     let mut out = String::with_capacity(value.len());
     for byte in value.bytes() {
         if byte.is_ascii_alphanumeric() || kept.contains(&byte) {
@@ -41,11 +37,7 @@ fn percent(value: &str, kept: &[u8], small: bool, plus: bool) -> String {
         } else if plus && byte == b' ' {
             out.push('+');
         } else {
-            out.extend([
-                '%',
-                digits[usize::from(byte >> 4)].into(),
-                digits[usize::from(byte & 15)].into(),
-            ]);
+            out.extend(['%', digits[usize::from(byte >> 4)].into(), digits[usize::from(byte & 15)].into()]);
         }
     }
     out
@@ -57,15 +49,10 @@ fn base64(bytes: &[u8], offset: usize) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let (first, last) = ((offset * 8).div_ceil(6), (offset + bytes.len()) * 8 / 6);
     let bit = |at: usize| {
-        (at / 8)
-            .checked_sub(offset)
-            .and_then(|i| bytes.get(i))
-            .map_or(0, |b| b >> (7 - at % 8) & 1)
+        (at / 8).checked_sub(offset).and_then(|i| bytes.get(i)).map_or(0, |b| b >> (7 - at % 8) & 1)
     };
     let sextet = |at: usize| (0..6).fold(0u8, |all, i| all << 1 | bit(at * 6 + i));
-    (first..last)
-        .map(|at| char::from(ALPHABET[usize::from(sextet(at))]))
-        .collect()
+    (first..last).map(|at| char::from(ALPHABET[usize::from(sextet(at))])).collect()
 }
 
 #[cfg(test)]

@@ -38,17 +38,11 @@ impl Known {
             return None;
         }
         values.drain(..values.len().saturating_sub(MOST));
-        let forms: Vec<Secret> = values
-            .iter()
-            .flat_map(|value| forms::of(value.expose()))
-            .map(Secret::from)
-            .collect();
+        let forms: Vec<Secret> =
+            values.iter().flat_map(|value| forms::of(value.expose())).map(Secret::from).collect();
         let heads = forms.iter().map(|form| head(form.expose()));
         // The compact automaton: a table of all states would take megabytes.
-        let heads = AhoCorasick::builder()
-            .kind(Some(AhoCorasickKind::ContiguousNFA))
-            .build(heads)
-            .ok();
+        let heads = AhoCorasick::builder().kind(Some(AhoCorasickKind::ContiguousNFA)).build(heads).ok();
         Some(Self { values, forms, heads })
     }
 
@@ -62,11 +56,7 @@ impl Known {
         let Some(heads) = &self.heads else { return };
         for found in heads.find_overlapping_iter(text) {
             let form = self.forms[found.pattern()].expose().as_bytes();
-            let rest = text.as_bytes()[found.start()..]
-                .iter()
-                .zip(form)
-                .take_while(|(a, b)| a == b)
-                .count();
+            let rest = text.as_bytes()[found.start()..].iter().zip(form).take_while(|(a, b)| a == b).count();
             ranges.push(found.start()..found.start() + rest);
         }
     }

@@ -32,17 +32,8 @@ const WORDS: &[&str] = &[
 ];
 
 /// Words that some write together with others (`GITHUBTOKEN`, `exaApikey`, `dbpassword`).
-const ENDINGS: &[&str] = &[
-    "apikey",
-    "accesskey",
-    "secretkey",
-    "privatekey",
-    "authkey",
-    "password",
-    "passwd",
-    "secret",
-    "token",
-];
+const ENDINGS: &[&str] =
+    &["apikey", "accesskey", "secretkey", "privatekey", "authkey", "password", "passwd", "secret", "token"];
 
 /// Whether a value is wholly a reference, such as `${TOKEN}` or `${secret:NAME}`, and can be shown as it is.
 /// One with a default of its own is not: the default is a value.
@@ -53,9 +44,7 @@ pub fn is_reference(value: &str) -> bool {
     };
     let name = inner.strip_suffix(":-").unwrap_or(inner);
     !name.is_empty()
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'-' | b'.'))
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b':' | b'-' | b'.'))
         && !name.contains(":-")
 }
 
@@ -108,11 +97,7 @@ fn is_random(value: &str) -> bool {
     let class = |b: &u8| (b.is_ascii_digit(), b.is_ascii_uppercase(), b.is_ascii_lowercase());
     let allowed = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'+' | b'=');
     let both = |pair: &&[u8]| pair.iter().all(u8::is_ascii_alphanumeric);
-    let changes = bytes
-        .windows(2)
-        .filter(both)
-        .filter(|pair| class(&pair[0]) != class(&pair[1]))
-        .count();
+    let changes = bytes.windows(2).filter(both).filter(|pair| class(&pair[0]) != class(&pair[1])).count();
     (24..=4096).contains(&bytes.len())
         && bytes.iter().all(allowed)
         && bytes.iter().filter(|b| b.is_ascii_digit()).count() >= 4
@@ -167,17 +152,9 @@ mod tests {
         for good in ["${TOKEN}", "${env:TOKEN}", "${secret:github.token}", "${TOKEN:-}"] {
             assert!(is_reference(good), "{good}");
         }
-        for bad in [
-            "${TOKEN:-abc123}",
-            "x${TOKEN}",
-            "${A}${B}",
-            "${}",
-            "$TOKEN",
-            "${TOKEN",
-            "",
-            "${:-}",
-            "${a b}",
-        ] {
+        for bad in
+            ["${TOKEN:-abc123}", "x${TOKEN}", "${A}${B}", "${}", "$TOKEN", "${TOKEN", "", "${:-}", "${a b}"]
+        {
             assert!(!is_reference(bad), "{bad}");
         }
     }
@@ -185,18 +162,12 @@ mod tests {
     #[test]
     fn a_value_is_judged_with_its_name_and_by_its_look() {
         assert!(looks_secret("API_KEY", "hunter"));
-        assert!(looks_secret(
-            "WHATEVER",
-            "ghp_0123456789abcdefghijABCDEFGHIJ012345"
-        ));
+        assert!(looks_secret("WHATEVER", "ghp_0123456789abcdefghijABCDEFGHIJ012345"));
         assert!(looks_secret("X", "9fK2mQ7xR4tB8nL1vC6zW3yA5"));
         assert!(!looks_secret("API_KEY", "${API_KEY}"));
         assert!(!looks_secret("USE_TOKEN", "true"));
         assert!(!looks_secret("MODE", "production"));
-        assert!(!looks_secret(
-            "DIR",
-            "/home/me/projects/2024-01-01-something-long"
-        ));
+        assert!(!looks_secret("DIR", "/home/me/projects/2024-01-01-something-long"));
         assert!(!looks_secret("PKG", "@modelcontextprotocol/server-everything"));
         assert!(!looks_secret("NAME", "a-long-name-of-plain-words-2024"));
     }

@@ -17,25 +17,13 @@ use crate::{
 pub fn mask(server: &McpServerConfig, redactor: &Redactor) -> McpServerConfig {
     let mut shown = server.clone();
     shown.env.values_mut().for_each(|value| hide(value, is_shown));
-    shown
-        .headers
-        .values_mut()
-        .for_each(|value| hide(value, spans::is_shown_header));
-    if let Some(secret) = shown
-        .oauth
-        .as_mut()
-        .and_then(|oauth| oauth.client_secret.as_mut())
-    {
+    shown.headers.values_mut().for_each(|value| hide(value, spans::is_shown_header));
+    if let Some(secret) = shown.oauth.as_mut().and_then(|oauth| oauth.client_secret.as_mut()) {
         hide(secret, is_shown);
     }
-    shown.url = server
-        .url
-        .as_deref()
-        .map(|url| masked(url, spans::of_url(url), redactor).into_owned());
-    shown.command = server
-        .command
-        .as_deref()
-        .map(|command| masked(command, Vec::new(), redactor).into_owned());
+    shown.url = server.url.as_deref().map(|url| masked(url, spans::of_url(url), redactor).into_owned());
+    shown.command =
+        server.command.as_deref().map(|command| masked(command, Vec::new(), redactor).into_owned());
     shown.args = with_before(&server.args)
         .map(|(before, arg)| masked(arg, spans::of_arg(before, arg), redactor).into_owned())
         .collect();
@@ -50,16 +38,8 @@ pub fn mask_url(url: &str) -> Cow<'_, str> {
 
 /// Every value in the settings that [`mask`] hides by its place; references are none.
 pub(crate) fn literals(server: &McpServerConfig) -> Vec<String> {
-    let client_secret = server
-        .oauth
-        .iter()
-        .filter_map(|oauth| oauth.client_secret.as_ref());
-    let values = server
-        .env
-        .values()
-        .chain(client_secret)
-        .filter(|value| !is_shown(value))
-        .cloned();
+    let client_secret = server.oauth.iter().filter_map(|oauth| oauth.client_secret.as_ref());
+    let values = server.env.values().chain(client_secret).filter(|value| !is_shown(value)).cloned();
     let args = with_before(&server.args)
         .flat_map(|(before, arg)| spans::of_arg(before, arg).into_iter().map(|span| arg[span].to_owned()))
         // A header in an argument hides its scheme as well; the token alone is the secret.

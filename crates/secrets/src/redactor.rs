@@ -47,15 +47,9 @@ impl Redactor {
 
     /// Learns the user info and the secret query values of an address, encoded and decoded.
     pub fn learn_url(&self, url: &str) {
-        let found = spans::of_url(url)
-            .into_iter()
-            .map(|span| &url[span])
-            .collect::<Vec<_>>();
-        let decoded: Vec<String> = found
-            .iter()
-            .flat_map(|part| part.split(':'))
-            .map(spans::percent_decoded)
-            .collect();
+        let found = spans::of_url(url).into_iter().map(|span| &url[span]).collect::<Vec<_>>();
+        let decoded: Vec<String> =
+            found.iter().flat_map(|part| part.split(':')).map(spans::percent_decoded).collect();
         self.learn_all(found.into_iter().chain(decoded.iter().map(String::as_str)));
     }
 
@@ -64,11 +58,7 @@ impl Redactor {
     pub fn learn_server(&self, server: &McpServerConfig) {
         self.learn_all(mask::literals(server).iter().map(String::as_str));
         server.headers.values().for_each(|value| self.learn_header(value));
-        server
-            .url
-            .iter()
-            .chain(&server.args)
-            .for_each(|url| self.learn_url(url));
+        server.url.iter().chain(&server.args).for_each(|url| self.learn_url(url));
     }
 
     /// The text without secrets; borrowed where there are none.
@@ -111,17 +101,12 @@ pub(crate) fn merge(text: &str, mut ranges: Vec<Range<usize>>) -> Vec<Range<usiz
 
 /// The last border between characters that is not after `at`.
 pub(crate) fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len()))
-        .rev()
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(0)
+    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 /// The first border between characters that is not before `at`.
 fn ceiling(text: &str, at: usize) -> usize {
-    (at..text.len())
-        .find(|at| text.is_char_boundary(*at))
-        .unwrap_or(text.len())
+    (at..text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len())
 }
 
 /// The text with `new` in place of each range.

@@ -43,10 +43,7 @@ mod tests {
     #[test]
     fn a_secret_prints_as_dots() {
         let secret = Secret::from("TESTSECRET1");
-        assert_eq!(
-            format!("{secret:?} {:?}", Some(&secret)),
-            "Secret(••••••••) Some(Secret(••••••••))"
-        );
+        assert_eq!(format!("{secret:?} {:?}", Some(&secret)), "Secret(••••••••) Some(Secret(••••••••))");
         assert_eq!(secret.expose(), "TESTSECRET1");
     }
 }

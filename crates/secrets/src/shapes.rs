@@ -16,80 +16,30 @@ struct Shape {
 }
 
 const fn exact(prefix: &'static str, least: usize) -> Shape {
-    Shape {
-        prefix,
-        body: is_word,
-        least,
-        loose: false,
-    }
+    Shape { prefix, body: is_word, least, loose: false }
 }
 
 const fn loose(prefix: &'static str, least: usize) -> Shape {
-    Shape {
-        prefix,
-        body: is_word,
-        least,
-        loose: true,
-    }
+    Shape { prefix, body: is_word, least, loose: true }
 }
 
 const fn bearer(prefix: &'static str) -> Shape {
-    Shape {
-        prefix,
-        body: is_token,
-        least: 16,
-        loose: true,
-    }
+    Shape { prefix, body: is_token, least: 16, loose: true }
 }
 
 static SHAPES: &[Shape] = &[
-    Shape {
-        prefix: PEM_BEGIN,
-        body: |_| true,
-        least: 0,
-        loose: false,
-    },
-    Shape {
-        prefix: "eyJ",
-        body: is_jwt,
-        least: 16,
-        loose: false,
-    },
-    Shape {
-        prefix: "AKIA",
-        body: is_upper,
-        least: 16,
-        loose: false,
-    },
-    Shape {
-        prefix: "ASIA",
-        body: is_upper,
-        least: 16,
-        loose: false,
-    },
-    Shape {
-        prefix: "ABIA",
-        body: is_upper,
-        least: 16,
-        loose: false,
-    },
-    Shape {
-        prefix: "ACCA",
-        body: is_upper,
-        least: 16,
-        loose: false,
-    },
+    Shape { prefix: PEM_BEGIN, body: |_| true, least: 0, loose: false },
+    Shape { prefix: "eyJ", body: is_jwt, least: 16, loose: false },
+    Shape { prefix: "AKIA", body: is_upper, least: 16, loose: false },
+    Shape { prefix: "ASIA", body: is_upper, least: 16, loose: false },
+    Shape { prefix: "ABIA", body: is_upper, least: 16, loose: false },
+    Shape { prefix: "ACCA", body: is_upper, least: 16, loose: false },
     loose("sk-", 20),
     exact("sk_live_", 16),
     exact("sk_test_", 16),
     exact("rk_live_", 16),
     exact("AIza", 35),
-    Shape {
-        prefix: "ya29.",
-        body: is_jwt,
-        least: 20,
-        loose: false,
-    },
+    Shape { prefix: "ya29.", body: is_jwt, least: 20, loose: false },
     exact("GOCSPX-", 20),
     exact("ghp_", 20),
     exact("gho_", 20),
@@ -123,10 +73,7 @@ pub(crate) const PEM_END: &str = "-----END ";
 
 static PREFIXES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
     let prefixes = SHAPES.iter().map(|shape| shape.prefix);
-    AhoCorasickBuilder::new()
-        .match_kind(MatchKind::LeftmostLongest)
-        .build(prefixes)
-        .ok()
+    AhoCorasickBuilder::new().match_kind(MatchKind::LeftmostLongest).build(prefixes).ok()
 });
 
 /// Where secrets of a known shape stand in a text, in order.
@@ -135,9 +82,7 @@ pub(crate) fn find(text: &str) -> impl Iterator<Item = Range<usize>> {
     std::iter::from_fn(move || {
         let prefixes = PREFIXES.as_ref()?;
         loop {
-            let input = Input::new(text)
-                .range(at.min(text.len())..)
-                .anchored(Anchored::No);
+            let input = Input::new(text).range(at.min(text.len())..).anchored(Anchored::No);
             let found = prefixes.find(input)?;
             let index = found.pattern().as_usize();
             if let Some(range) = matched(text, index, found.range()) {
@@ -166,11 +111,7 @@ fn matched(text: &str, index: usize, prefix: Range<usize>) -> Option<Range<usize
         return None;
     }
     // Of `Bearer x` only the token goes.
-    let start = if shape.prefix.ends_with(' ') {
-        prefix.end
-    } else {
-        prefix.start
-    };
+    let start = if shape.prefix.ends_with(' ') { prefix.end } else { prefix.start };
     Some(start..prefix.end + length)
 }
 
@@ -180,9 +121,7 @@ fn pem_end(text: &str, from: usize) -> usize {
         return text.len();
     };
     let label = from + end + PEM_END.len();
-    text[label..]
-        .find("-----")
-        .map_or(text.len(), |dashes| label + dashes + 5)
+    text[label..].find("-----").map_or(text.len(), |dashes| label + dashes + 5)
 }
 
 /// Whether what stands before is no part of the same word; a percent-encoded byte is not.

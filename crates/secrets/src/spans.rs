@@ -13,15 +13,10 @@ pub(crate) fn of_url(url: &str) -> Vec<Range<usize>> {
         None if url.starts_with("${") => 0,
         None => return found,
     };
-    let authority_end = url[start..]
-        .find(['/', '?', '#', '\\'])
-        .map_or(url.len(), |at| start + at);
+    let authority_end = url[start..].find(['/', '?', '#', '\\']).map_or(url.len(), |at| start + at);
     if let Some(at) = url[start..authority_end].rfind('@') {
         let user = start..start + at;
-        if !url[user.clone()]
-            .split(':')
-            .all(|part| part.is_empty() || is_reference(part))
-        {
+        if !url[user.clone()].split(':').all(|part| part.is_empty() || is_reference(part)) {
             found.push(user);
         }
     }
@@ -43,9 +38,7 @@ pub(crate) fn of_url(url: &str) -> Vec<Range<usize>> {
 
 fn is_scheme(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
-        && text
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'-' | b'.'))
 }
 
 /// The secret values in a header's value: the whole, and the token alone after a scheme.
@@ -53,9 +46,7 @@ pub(crate) fn header_secrets(value: &str) -> impl Iterator<Item = &str> {
     let value = value.trim();
     let token = value.split_once(' ').map(|(_, token)| token.trim());
     let whole = (!is_shown_header(value)).then_some(value);
-    whole
-        .into_iter()
-        .chain(token.filter(|token| whole.is_some() && !is_reference(token)))
+    whole.into_iter().chain(token.filter(|token| whole.is_some() && !is_reference(token)))
 }
 
 /// Whether a header's value is only a reference, alone or after a scheme (`Bearer ${TOKEN}`).
@@ -63,9 +54,7 @@ pub(crate) fn is_shown_header(value: &str) -> bool {
     let scheme = |word: &str| word.len() <= 16 && word.bytes().all(|b| b.is_ascii_alphabetic());
     value.is_empty()
         || is_reference(value)
-        || value
-            .split_once(' ')
-            .is_some_and(|(word, rest)| scheme(word) && is_reference(rest.trim()))
+        || value.split_once(' ').is_some_and(|(word, rest)| scheme(word) && is_reference(rest.trim()))
 }
 
 /// The secret parts of an argument, given the one before it.
@@ -89,18 +78,11 @@ pub(crate) fn of_arg(before: Option<&str>, arg: &str) -> Vec<Range<usize>> {
         return shifted(of_url(value), at);
     }
     let urls = of_url(arg);
-    if urls.is_empty() && is_header_line(arg) {
-        of_header_line(arg, 0)
-    } else {
-        urls
-    }
+    if urls.is_empty() && is_header_line(arg) { of_header_line(arg, 0) } else { urls }
 }
 
 fn shifted(spans: Vec<Range<usize>>, by: usize) -> Vec<Range<usize>> {
-    spans
-        .into_iter()
-        .map(|span| span.start + by..span.end + by)
-        .collect()
+    spans.into_iter().map(|span| span.start + by..span.end + by).collect()
 }
 
 fn is_header_flag(flag: &str) -> bool {
@@ -109,10 +91,7 @@ fn is_header_flag(flag: &str) -> bool {
 
 /// A name that can stand before `=`: an option or a variable.
 fn is_assignable(name: &str) -> bool {
-    !name.is_empty()
-        && name
-            .bytes()
-            .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
+    !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
 }
 
 /// Whether a text is a header with a secret name: `Authorization: …`.
@@ -123,10 +102,7 @@ fn is_header_line(text: &str) -> bool {
 
 /// The value of `Name: value`, `Name:value` or `Name=value`; without a name, the whole.
 fn of_header_line(line: &str, offset: usize) -> Vec<Range<usize>> {
-    let start = line
-        .find([':', '='])
-        .filter(|at| is_assignable(line[..*at].trim()))
-        .map_or(0, |at| at + 1);
+    let start = line.find([':', '=']).filter(|at| is_assignable(line[..*at].trim())).map_or(0, |at| at + 1);
     let value = line[start..].trim_start();
     let start = line.len() - value.len();
     if is_shown_header(value) {

@@ -54,17 +54,11 @@ impl SecretStore {
     pub fn set(&self, scope: &Scope, name: &str, value: &Secret) -> Result<(), SecretError> {
         let length = name.chars().count();
         if !(1..=MAX_NAME).contains(&length) || name.chars().any(char::is_control) {
-            return Err(SecretError::Name {
-                name: name.chars().take(MAX_NAME).collect(),
-            });
+            return Err(SecretError::Name { name: name.chars().take(MAX_NAME).collect() });
         }
         let length = value.expose().len();
         if length > MAX_VALUE {
-            return Err(SecretError::TooLong {
-                name: name.to_owned(),
-                length,
-                limit: MAX_VALUE,
-            });
+            return Err(SecretError::TooLong { name: name.to_owned(), length, limit: MAX_VALUE });
         }
         match &self.0 {
             Backend::File(store) => store.set(scope.as_str(), name, value),

@@ -20,20 +20,11 @@ pub fn unmask(
     redactor: &Redactor,
 ) -> Result<McpServerConfig, ApiError> {
     let shown = mask(current, redactor);
-    whole(
-        &mut draft.command,
-        shown.command.as_ref(),
-        current.command.as_ref(),
-        "command",
-    )?;
+    whole(&mut draft.command, shown.command.as_ref(), current.command.as_ref(), "command")?;
     whole(&mut draft.url, shown.url.as_ref(), current.url.as_ref(), "url")?;
     if let Some(oauth) = &mut draft.oauth {
-        let secret = |server: &McpServerConfig| {
-            server
-                .oauth
-                .as_ref()
-                .and_then(|oauth| oauth.client_secret.clone())
-        };
+        let secret =
+            |server: &McpServerConfig| server.oauth.as_ref().and_then(|oauth| oauth.client_secret.clone());
         whole(
             &mut oauth.client_secret,
             secret(&shown).as_ref(),
@@ -42,12 +33,7 @@ pub fn unmask(
         )?;
     }
     by_key(&mut draft.env, &current.env, "env", |a, b| a == b)?;
-    by_key(
-        &mut draft.headers,
-        &current.headers,
-        "headers",
-        str::eq_ignore_ascii_case,
-    )?;
+    by_key(&mut draft.headers, &current.headers, "headers", str::eq_ignore_ascii_case)?;
     draft.args = arguments(&draft.args, &shown.args, &current.args)?;
     Ok(draft)
 }
@@ -74,12 +60,9 @@ fn by_key(
     same: fn(&str, &str) -> bool,
 ) -> Result<(), ApiError> {
     for (key, value) in draft.iter_mut().filter(|(_, value)| value.contains(MASK)) {
-        let found = current.get(key).or_else(|| {
-            current
-                .iter()
-                .find(|(name, _)| same(name, key))
-                .map(|(_, value)| value)
-        });
+        let found = current
+            .get(key)
+            .or_else(|| current.iter().find(|(name, _)| same(name, key)).map(|(_, value)| value));
         match found {
             Some(found) if value == MASK => value.clone_from(found),
             _ => return Err(unknown(field, key)),
@@ -103,11 +86,7 @@ fn arguments(draft: &[String], shown: &[String], current: &[String]) -> Result<V
         let nth = wanted[..index].iter().filter(|other| *other == key).count();
         let count = wanted.iter().filter(|other| *other == key).count();
         let same = places.iter().all(|place| current[*place] == current[places[0]]);
-        let place = if same {
-            places.first()
-        } else {
-            places.get(nth).filter(|_| places.len() == count)
-        };
+        let place = if same { places.first() } else { places.get(nth).filter(|_| places.len() == count) };
         let place = *place.ok_or_else(|| unknown("args", &format!("argument {}", index + 1)))?;
         result.push(current[place].clone());
     }

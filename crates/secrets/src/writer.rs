@@ -31,13 +31,7 @@ pub struct RedactingWriter<W: Write> {
 impl<W: Write> RedactingWriter<W> {
     /// Writes to `inner` what `redactor` leaves.
     pub fn new(inner: W, redactor: Redactor) -> Self {
-        Self {
-            inner,
-            redactor,
-            line: Vec::new(),
-            cut: 0,
-            pem: 0,
-        }
+        Self { inner, redactor, line: Vec::new(), cut: 0, pem: 0 }
     }
 
     /// The writer below.
@@ -67,11 +61,7 @@ impl<W: Write> RedactingWriter<W> {
         }
         let redacted = self.redactor.redact(&text);
         let long = cut > 0 || line.len() > LONGEST;
-        let kept = if long {
-            &redacted[..floor(&redacted, LONGEST)]
-        } else {
-            &redacted
-        };
+        let kept = if long { &redacted[..floor(&redacted, LONGEST)] } else { &redacted };
         self.inner.write_all(kept.as_bytes())?;
         if long {
             write!(self.inner, " [line of {} bytes cut]", line.len() as u64 + cut)?;
@@ -91,9 +81,7 @@ impl<W: Write> RedactingWriter<W> {
     }
 
     fn hold(&mut self, bytes: &[u8]) {
-        let room = (LONGEST + BEYOND)
-            .saturating_sub(self.line.len())
-            .min(bytes.len());
+        let room = (LONGEST + BEYOND).saturating_sub(self.line.len()).min(bytes.len());
         self.line.extend_from_slice(&bytes[..room]);
         self.cut += (bytes.len() - room) as u64;
     }

@@ -32,14 +32,8 @@ fn a_known_value_is_taken_out_in_every_form() {
 fn base64_of_the_web_is_known_as_well() {
     let redactor = Redactor::new();
     redactor.learn("~~~???>>>secret");
-    assert_eq!(
-        redactor.redact("x fn5-Pz8_Pj4-c2VjcmV0 y"),
-        format!("x {REDACTED} y")
-    );
-    assert_eq!(
-        redactor.redact("x fn5+Pz8/Pj4+c2VjcmV0 y"),
-        format!("x {REDACTED} y")
-    );
+    assert_eq!(redactor.redact("x fn5-Pz8_Pj4-c2VjcmV0 y"), format!("x {REDACTED} y"));
+    assert_eq!(redactor.redact("x fn5+Pz8/Pj4+c2VjcmV0 y"), format!("x {REDACTED} y"));
 }
 
 #[test]
@@ -65,10 +59,7 @@ fn a_long_token_is_taken_out_whole_and_also_when_it_was_cut() {
     let token: String = (0..3000).map(|i| char::from(b'a' + (i * 7 % 26) as u8)).collect();
     redactor.learn(&token);
     assert_eq!(redactor.redact(&format!("<{token}>")), format!("<{REDACTED}>"));
-    assert_eq!(
-        redactor.redact(&format!("<{}…>", &token[..400])),
-        format!("<{REDACTED}…>")
-    );
+    assert_eq!(redactor.redact(&format!("<{}…>", &token[..400])), format!("<{REDACTED}…>"));
 }
 
 #[test]
@@ -76,21 +67,14 @@ fn each_line_of_a_value_counts() {
     let redactor = Redactor::new();
     redactor.learn("first-line\n  second-line\nx");
     assert_eq!(redactor.redact("a second-line"), format!("a {REDACTED}"));
-    assert_eq!(
-        redactor.redact("first-line\\n  second-line\\nx"),
-        REDACTED,
-        "as JSON writes it"
-    );
+    assert_eq!(redactor.redact("first-line\\n  second-line\\nx"), REDACTED, "as JSON writes it");
 }
 
 #[test]
 fn values_learned_later_hold_for_every_clone() {
     let redactor = Redactor::new();
     let clone = redactor.clone();
-    assert!(matches!(
-        clone.redact("TESTSECRET1"),
-        Cow::Borrowed("TESTSECRET1")
-    ));
+    assert!(matches!(clone.redact("TESTSECRET1"), Cow::Borrowed("TESTSECRET1")));
     redactor.learn("TESTSECRET1");
     assert_eq!(clone.redact("TESTSECRET1"), REDACTED);
 }
@@ -116,14 +100,9 @@ fn tokens_of_well_known_services_are_known_by_their_look() {
         "-----BEGIN PRIVATE KEY-----\nMIIE\nvQ==\n-----END PRIVATE KEY-----",
         "-----BEGIN RSA PRIVATE KEY-----\\nMIIE\\n-----END RSA PRIVATE KEY-----",
     ] {
-        for (before, after) in [
-            ("", ""),
-            ("x=", "&y"),
-            ("\"", "\","),
-            ("%20", " "),
-            ("Bearer ", "."),
-            ("é", "é"),
-        ] {
+        for (before, after) in
+            [("", ""), ("x=", "&y"), ("\"", "\","), ("%20", " "), ("Bearer ", "."), ("é", "é")]
+        {
             let clean = redactor.redact(&format!("{before}{token}{after}")).into_owned();
             let expected = format!("{before}{REDACTED}{after}");
             // A dot is part of some tokens' alphabet.
@@ -137,11 +116,7 @@ fn tokens_of_well_known_services_are_known_by_their_look() {
         redactor.redact("Authorization: Bearer abc.def/0123456789+A="),
         format!("Authorization: Bearer {REDACTED}")
     );
-    assert_eq!(
-        redactor.redact("-----BEGIN PRIVATE KEY-----\nMIIE"),
-        REDACTED,
-        "without an end"
-    );
+    assert_eq!(redactor.redact("-----BEGIN PRIVATE KEY-----\nMIIE"), REDACTED, "without an end");
 }
 
 #[test]
@@ -159,29 +134,16 @@ fn plain_text_is_left_alone_without_a_copy() {
         "TESTSECRET",
         "",
     ] {
-        assert!(
-            matches!(redactor.redact(text), Cow::Borrowed(_)),
-            "{text} -> {}",
-            redactor.redact(text)
-        );
+        assert!(matches!(redactor.redact(text), Cow::Borrowed(_)), "{text} -> {}", redactor.redact(text));
     }
 }
 
 #[test]
 fn a_false_start_hides_no_token_behind_it() {
     let redactor = Redactor::new();
-    assert_eq!(
-        redactor.redact("sk-ghp_0123456789abcdefghijABCDEFGHIJ012345"),
-        REDACTED
-    );
-    assert_eq!(
-        redactor.redact("eyJx.AKIAIOSFODNN7EXAMPLE"),
-        format!("eyJx.{REDACTED}")
-    );
-    assert_eq!(
-        redactor.redact("ASIAIzaSyA-0123456789abcdefghijklmnopqrstu"),
-        format!("ASI{REDACTED}")
-    );
+    assert_eq!(redactor.redact("sk-ghp_0123456789abcdefghijABCDEFGHIJ012345"), REDACTED);
+    assert_eq!(redactor.redact("eyJx.AKIAIOSFODNN7EXAMPLE"), format!("eyJx.{REDACTED}"));
+    assert_eq!(redactor.redact("ASIAIzaSyA-0123456789abcdefghijklmnopqrstu"), format!("ASI{REDACTED}"));
 }
 
 #[test]
@@ -210,10 +172,7 @@ fn nothing_secret_of_a_server_is_left_in_any_text() {
             ("Authorization".into(), "Bearer ${TOKEN_NAME}".into()),
         ]),
         url: Some("https://user:TEST%53ECRET6@host/mcp?api_key=TESTSECRET5&q=visible".into()),
-        oauth: Some(Oauth {
-            client_secret: Some("TESTSECRET7".into()),
-            ..Oauth::default()
-        }),
+        oauth: Some(Oauth { client_secret: Some("TESTSECRET7".into()), ..Oauth::default() }),
         ..McpServerConfig::default()
     };
     let redactor = Redactor::new();

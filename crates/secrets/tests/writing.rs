@@ -27,9 +27,7 @@ fn written<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> String {
     redactor.learn("TESTSECRET1");
     let sink = Sink::default();
     let mut writer = RedactingWriter::new(sink.clone(), redactor);
-    chunks
-        .into_iter()
-        .for_each(|chunk| writer.write_all(chunk).unwrap());
+    chunks.into_iter().for_each(|chunk| writer.write_all(chunk).unwrap());
     drop(writer);
     String::from_utf8(sink.0.lock().unwrap().clone()).unwrap()
 }
@@ -59,39 +57,27 @@ fn any_chunking_gives_what_one_write_gives() {
         " ",
         "VEVTVFNFQ1JFVDE",
     ];
-    check!()
-        .with_iterations(3000)
-        .with_type::<(Vec<u8>, Vec<u8>)>()
-        .for_each(|(picks, cuts)| {
-            let text: String = picks
-                .iter()
-                .take(40)
-                .map(|pick| PIECES[usize::from(*pick) % PIECES.len()])
-                .collect();
-            let mut chunks = Vec::new();
-            let mut rest = text.as_bytes();
-            for cut in cuts {
-                let (chunk, after) = rest.split_at(usize::from(*cut % 16).min(rest.len()));
-                chunks.push(chunk);
-                rest = after;
-            }
-            chunks.push(rest);
-            let out = written(chunks);
-            assert_eq!(out, written([text.as_bytes()]));
-            assert!(
-                !out.contains("TESTSECRET1") && !out.contains("VEVTVFNFQ1JFVD"),
-                "{text:?} -> {out:?}"
-            );
-        });
+    check!().with_iterations(3000).with_type::<(Vec<u8>, Vec<u8>)>().for_each(|(picks, cuts)| {
+        let text: String =
+            picks.iter().take(40).map(|pick| PIECES[usize::from(*pick) % PIECES.len()]).collect();
+        let mut chunks = Vec::new();
+        let mut rest = text.as_bytes();
+        for cut in cuts {
+            let (chunk, after) = rest.split_at(usize::from(*cut % 16).min(rest.len()));
+            chunks.push(chunk);
+            rest = after;
+        }
+        chunks.push(rest);
+        let out = written(chunks);
+        assert_eq!(out, written([text.as_bytes()]));
+        assert!(!out.contains("TESTSECRET1") && !out.contains("VEVTVFNFQ1JFVD"), "{text:?} -> {out:?}");
+    });
 }
 
 #[test]
 fn a_pem_block_over_many_lines_is_one_mark() {
     let block = "before\n-----BEGIN PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nBKcwggSj==\n-----END PRIVATE KEY-----\nafter\n";
-    assert_eq!(
-        written([block.as_bytes()]),
-        format!("before\n{REDACTED}\nafter\n")
-    );
+    assert_eq!(written([block.as_bytes()]), format!("before\n{REDACTED}\nafter\n"));
 }
 
 #[test]
@@ -101,13 +87,7 @@ fn a_pem_block_that_never_ends_does_not_swallow_the_log() {
         format!("{REDACTED}\na log line: fine\nAAAA\n")
     );
     let endless = format!("-----BEGIN X-----\n{}", "AAAA\n".repeat(500));
-    assert_eq!(
-        written([endless.as_bytes()])
-            .lines()
-            .filter(|line| *line == "AAAA")
-            .count(),
-        100
-    );
+    assert_eq!(written([endless.as_bytes()]).lines().filter(|line| *line == "AAAA").count(), 100);
 }
 
 #[test]
@@ -125,17 +105,10 @@ fn a_line_without_end_is_cut_and_costs_no_memory() {
     writer.write_all(b"\nnext\n").unwrap();
     let out = String::from_utf8(sink.0.lock().unwrap().clone()).unwrap();
     assert!(!out.contains("TEST"), "{}", &out[65_000..]);
-    assert!(
-        out.len() < 66_000 && out.ends_with(" bytes cut]\nnext\n"),
-        "{}",
-        &out[65_000..]
-    );
+    assert!(out.len() < 66_000 && out.ends_with(" bytes cut]\nnext\n"), "{}", &out[65_000..]);
 }
 
 #[test]
 fn bytes_that_are_no_text_get_through_as_marks() {
-    assert_eq!(
-        written([&b"a\xFFb TESTSECRET1\xFF\n"[..]]),
-        format!("a\u{fffd}b {REDACTED}\u{fffd}\n")
-    );
+    assert_eq!(written([&b"a\xFFb TESTSECRET1\xFF\n"[..]]), format!("a\u{fffd}b {REDACTED}\u{fffd}\n"));
 }

@@ -19,17 +19,10 @@ fn bench(name: &str, bytes: usize, mut turn: impl FnMut()) {
         start.elapsed().as_secs_f64() / turns as f64
     };
     let best = (0..400).map(|_| round(&mut turn)).fold(f64::MAX, f64::min);
-    println!(
-        "{name:<44} {:>12.0} ns {:>8.2} GB/s",
-        best * 1e9,
-        bytes as f64 / best / 1e9
-    );
+    println!("{name:<44} {:>12.0} ns {:>8.2} GB/s", best * 1e9, bytes as f64 / best / 1e9);
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the shape that the splitter asks for"
-)]
+#[expect(clippy::needless_pass_by_value, reason = "the shape that the splitter asks for")]
 fn seen(line: Line<'_>) {
     black_box(matches!(line, Line::Whole(_)));
 }
@@ -39,20 +32,14 @@ fn raw(text: String) -> Box<RawValue> {
 }
 
 fn main() {
-    let arguments = format!(
-        r#"{{"path":"/home/me/project/src/main.rs","text":"{}","line":12}}"#,
-        "x".repeat(60)
-    );
+    let arguments =
+        format!(r#"{{"path":"/home/me/project/src/main.rs","text":"{}","line":12}}"#, "x".repeat(60));
     let params =
         format!(r#"{{"name":"fs_read_file","arguments":{arguments},"_meta":{{"progressToken":17}}}}"#);
     let call = format!(r#"{{"jsonrpc":"2.0","id":4294967299,"method":"tools/call","params":{params}}}"#);
-    bench(
-        &format!("decode, request of {} B", call.len()),
-        call.len(),
-        || {
-            black_box(decode(black_box(call.as_bytes())).expect("a message"));
-        },
-    );
+    bench(&format!("decode, request of {} B", call.len()), call.len(), || {
+        black_box(decode(black_box(call.as_bytes())).expect("a message"));
+    });
     let params = raw(params);
     bench("read the call's name", params.get().len(), || {
         black_box(CallParams::decode(black_box(&params)).expect("a call"));
@@ -66,19 +53,12 @@ fn main() {
         let text = "line of text\\n with \\\"quotes\\\" and more words in it ".repeat(size / 52);
         let result = format!(r#"{{"content":[{{"type":"text","text":"{text}"}}],"isError":false}}"#);
         let line = format!(r#"{{"result":{result},"jsonrpc":"2.0","id":4294967299}}"#);
-        bench(
-            &format!("decode, response of {} B", line.len()),
-            line.len(),
-            || {
-                let Ok(Message::Response {
-                    outcome: Ok(result), ..
-                }) = decode(black_box(line.as_bytes()))
-                else {
-                    return;
-                };
-                black_box(result);
-            },
-        );
+        bench(&format!("decode, response of {} B", line.len()), line.len(), || {
+            let Ok(Message::Response { outcome: Ok(result), .. }) = decode(black_box(line.as_bytes())) else {
+                return;
+            };
+            black_box(result);
+        });
         let (result, id) = (raw(result), raw("17".into()));
         bench("flags of its result", result.get().len(), || {
             drop(black_box(result_flags(black_box(&result))));

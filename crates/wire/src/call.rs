@@ -42,37 +42,24 @@ impl<'a> CallParams<'a> {
                 None => {}
             }
         }
-        let name = name
-            .and_then(|value| scan::text(&text[value]))
-            .ok_or(WireError::NoName)?;
+        let name = name.and_then(|value| scan::text(&text[value])).ok_or(WireError::NoName)?;
         let raw = |value| serde_json::from_str(&text[value]).ok();
-        Ok(Self {
-            name,
-            arguments: arguments.and_then(raw),
-            meta: meta.and_then(raw),
-        })
+        Ok(Self { name, arguments: arguments.and_then(raw), meta: meta.and_then(raw) })
     }
 
     /// `_meta.progressToken`, where the caller wants progress.
     #[must_use]
     pub fn progress_token(&self) -> Option<&'a RawValue> {
         let text = self.meta?.get();
-        let member = members(text)?
-            .filter(|member| member.is(text, "progressToken"))
-            .last()?;
-        serde_json::from_str(&text[member.value])
-            .ok()
-            .filter(|token: &&RawValue| token.get() != "null")
+        let member = members(text)?.filter(|member| member.is(text, "progressToken")).last()?;
+        serde_json::from_str(&text[member.value]).ok().filter(|token: &&RawValue| token.get() != "null")
     }
 }
 
 /// Which of the deciding keys this is, if one, and whether it is spelled exactly so.
 fn known(text: &str, member: &Member) -> Option<(&'static str, bool)> {
     let key = scan::text(&text[member.key.clone()])?;
-    ["name", "arguments"]
-        .into_iter()
-        .find(|known| folds_to(&key, known))
-        .map(|known| (known, key == known))
+    ["name", "arguments"].into_iter().find(|known| folds_to(&key, known)).map(|known| (known, key == known))
 }
 
 /// Equal when case is ignored as lenient readers do it, for whom the long s is an s as well.

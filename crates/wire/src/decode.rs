@@ -53,9 +53,7 @@ pub fn broken_response(line: &[u8]) -> Option<Id> {
         if member.is(text, "method") {
             return None;
         } else if member.is(text, "id") {
-            id = serde_json::from_str::<&RawValue>(&text[member.value.clone()])
-                .ok()
-                .and_then(Id::lenient);
+            id = serde_json::from_str::<&RawValue>(&text[member.value.clone()]).ok().and_then(Id::lenient);
         }
         answers |= member.is(text, "result") || member.is(text, "error");
     }
@@ -175,11 +173,7 @@ fn lenient_error(raw: &RawValue) -> RpcError {
         (None, Some(message)) => message,
         (None, None) => SILENT.to_owned(),
     };
-    RpcError {
-        code: code.unwrap_or(INTERNAL_ERROR),
-        message,
-        data,
-    }
+    RpcError { code: code.unwrap_or(INTERNAL_ERROR), message, data }
 }
 
 /// A code as a number, or the word that stands in its place.

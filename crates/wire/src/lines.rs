@@ -40,11 +40,7 @@ impl Lines {
     /// A splitter whose lines have at most `limit` bytes before the `\n`.
     #[must_use]
     pub fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            held: Vec::new(),
-            skipping: false,
-        }
+        Self { limit, held: Vec::new(), skipping: false }
     }
 
     /// Takes the next bytes of the stream and reports every line that ends in them.

@@ -57,9 +57,7 @@ pub fn spliced_request(
 /// `object` is no object, or the value is not JSON.
 pub fn set(object: &RawValue, key: &'static str, value: Option<&str>) -> Result<Box<RawValue>, WireError> {
     let text = object.get();
-    let list: Vec<Member> = members(text)
-        .ok_or(WireError::NotAnObject("the value"))?
-        .collect();
+    let list: Vec<Member> = members(text).ok_or(WireError::NotAnObject("the value"))?.collect();
     let mut edits = Vec::new();
     match value {
         Some(value) => put(text, 0, &list, key, checked(key, value)?, &mut edits),
@@ -83,11 +81,7 @@ fn call_edits(text: &str, name: Option<&str>, token: Token<'_>) -> Result<Vec<Ed
         let mut quoted = Vec::with_capacity(name.len() + 2);
         encode::push_text(&mut quoted, name);
         let quoted = String::from_utf8(quoted).map_err(|_| WireError::NoName)?;
-        edits.extend(
-            list.iter()
-                .filter(|m| m.is(text, "name"))
-                .map(|m| (m.value.clone(), quoted.clone())),
-        );
+        edits.extend(list.iter().filter(|m| m.is(text, "name")).map(|m| (m.value.clone(), quoted.clone())));
         if edits.is_empty() {
             return Err(WireError::NoName);
         }
@@ -114,14 +108,9 @@ fn token_edits(
         let meta = &text[member.value.clone()];
         let offset = member.value.start;
         match (members(meta), token) {
-            (Some(inner), Token::Set(value)) => put(
-                meta,
-                offset,
-                &inner.collect::<Vec<_>>(),
-                "progressToken",
-                value,
-                edits,
-            ),
+            (Some(inner), Token::Set(value)) => {
+                put(meta, offset, &inner.collect::<Vec<_>>(), "progressToken", value, edits)
+            }
             (Some(inner), _) => remove(meta, offset, &inner.collect::<Vec<_>>(), "progressToken", edits),
             (None, Token::Set(value)) if meta == "null" => {
                 edits.push((member.value.clone(), format!("{{\"progressToken\":{value}}}")));
@@ -133,14 +122,7 @@ fn token_edits(
     if let Token::Set(value) = token
         && !found
     {
-        put(
-            text,
-            0,
-            list,
-            "_meta",
-            &format!("{{\"progressToken\":{value}}}"),
-            edits,
-        );
+        put(text, 0, list, "_meta", &format!("{{\"progressToken\":{value}}}"), edits);
     }
     Ok(())
 }
@@ -172,9 +154,7 @@ fn remove(object: &str, offset: usize, list: &[Member], key: &str, edits: &mut V
         } else {
             // The last one takes the comma before it along, and with it whatever was removed in between.
             while edits.len() > first
-                && edits
-                    .last()
-                    .is_some_and(|(range, _)| range.start >= offset + kept_end)
+                && edits.last().is_some_and(|(range, _)| range.start >= offset + kept_end)
             {
                 edits.pop();
             }

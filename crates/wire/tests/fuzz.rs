@@ -24,15 +24,11 @@ fn naive(limit: usize, stream: &[u8]) -> Vec<Seen> {
 
 #[test]
 fn any_chunking_gives_the_lines_of_the_whole() {
-    check!()
-        .with_iterations(20_000)
-        .with_type::<(Vec<u8>, Vec<u8>, u8)>()
-        .for_each(|(bytes, cuts, limit)| {
+    check!().with_iterations(20_000).with_type::<(Vec<u8>, Vec<u8>, u8)>().for_each(
+        |(bytes, cuts, limit)| {
             // Line ends must be frequent to be interesting.
-            let stream: Vec<u8> = bytes
-                .iter()
-                .map(|b| b"\n\n\n\r\rabcdefgh\xFF"[usize::from(*b) % 14])
-                .collect();
+            let stream: Vec<u8> =
+                bytes.iter().map(|b| b"\n\n\n\r\rabcdefgh\xFF"[usize::from(*b) % 14]).collect();
             let mut rest = stream.as_slice();
             let mut chunks = Vec::new();
             for cut in cuts {
@@ -43,7 +39,8 @@ fn any_chunking_gives_the_lines_of_the_whole() {
             chunks.push(rest);
             let limit = usize::from(*limit % 16);
             assert_eq!(split(limit, chunks), naive(limit, &stream), "limit {limit}");
-        });
+        },
+    );
 }
 
 const PIECES: &[&str] = &[
@@ -89,13 +86,8 @@ fn look_at(line: &[u8]) {
             assert!(object["method"] == *method && object.contains_key("id"));
         }
         Ok(Message::Notification { method, .. }) => assert!(object["method"] == *method),
-        Ok(Message::Response {
-            outcome: Ok(result), ..
-        }) => {
-            assert_eq!(
-                serde_json::from_str::<Value>(result.get()).unwrap(),
-                object["result"]
-            );
+        Ok(Message::Response { outcome: Ok(result), .. }) => {
+            assert_eq!(serde_json::from_str::<Value>(result.get()).unwrap(), object["result"]);
         }
         Ok(Message::Response { .. }) => assert!(!object["error"].is_null()),
         Err(_) => {
@@ -115,17 +107,14 @@ fn no_line_makes_decoding_panic() {
 
 #[test]
 fn no_mixture_of_pieces_makes_decoding_panic() {
-    check!()
-        .with_iterations(20_000)
-        .with_max_len(64)
-        .for_each(|bytes: &[u8]| {
-            let mut source = Source(bytes);
-            let mut line = String::new();
-            while !source.0.is_empty() {
-                line.push_str(source.one_of(PIECES));
-            }
-            look_at(line.as_bytes());
-        });
+    check!().with_iterations(20_000).with_max_len(64).for_each(|bytes: &[u8]| {
+        let mut source = Source(bytes);
+        let mut line = String::new();
+        while !source.0.is_empty() {
+            line.push_str(source.one_of(PIECES));
+        }
+        look_at(line.as_bytes());
+    });
 }
 
 /// The outcome of a splice in the eyes of another parser: values replaced by their position, tokens put in at the end.
@@ -134,10 +123,7 @@ fn expected(text: &str, name: Option<&str>, token: &str) -> Option<String> {
     let mut edits: Vec<(std::ops::Range<usize>, String)> = Vec::new();
     if let Some(name) = name {
         edits.extend(
-            pairs
-                .places(text, "name")
-                .into_iter()
-                .map(|place| (place, serde_json::to_string(name).unwrap())),
+            pairs.places(text, "name").into_iter().map(|place| (place, serde_json::to_string(name).unwrap())),
         );
         if edits.is_empty() {
             return None;
@@ -153,32 +139,18 @@ fn expected(text: &str, name: Option<&str>, token: &str) -> Option<String> {
         let inner = Pairs::of(meta)?;
         let tokens = inner.places(meta, "progressToken");
         if tokens.is_empty() {
-            edits.push(put(
-                meta,
-                place.start,
-                &inner,
-                &format!("\"progressToken\":{token}"),
-            ));
+            edits.push(put(meta, place.start, &inner, &format!("\"progressToken\":{token}")));
         }
         edits.extend(
-            tokens
-                .into_iter()
-                .map(|t| (place.start + t.start..place.start + t.end, token.to_owned())),
+            tokens.into_iter().map(|t| (place.start + t.start..place.start + t.end, token.to_owned())),
         );
     }
     if metas.is_empty() {
-        edits.push(put(
-            text,
-            0,
-            &pairs,
-            &format!("\"_meta\":{{\"progressToken\":{token}}}"),
-        ));
+        edits.push(put(text, 0, &pairs, &format!("\"_meta\":{{\"progressToken\":{token}}}")));
     }
     edits.sort_by_key(|(place, _)| std::cmp::Reverse(place.start));
     let mut out = text.to_owned();
-    edits
-        .into_iter()
-        .for_each(|(place, new)| out.replace_range(place, &new));
+    edits.into_iter().for_each(|(place, new)| out.replace_range(place, &new));
     Some(out)
 }
 
@@ -210,42 +182,33 @@ fn without_token(text: &str) -> Vec<(String, String)> {
 
 #[test]
 fn splicing_changes_nothing_else() {
-    check!()
-        .with_iterations(20_000)
-        .with_max_len(256)
-        .for_each(|bytes: &[u8]| {
-            let mut source = Source(bytes);
-            let name = [None, Some("x"), Some("a\"b\\")][usize::from(source.byte() % 3)];
-            let token = source.one_of(&["5", "\"t\"", "{\"a\":[1]}"]);
-            let mut text = String::new();
-            source.object(0, &mut text);
-            let params = RawValue::from_string(text.clone()).unwrap();
+    check!().with_iterations(20_000).with_max_len(256).for_each(|bytes: &[u8]| {
+        let mut source = Source(bytes);
+        let name = [None, Some("x"), Some("a\"b\\")][usize::from(source.byte() % 3)];
+        let token = source.one_of(&["5", "\"t\"", "{\"a\":[1]}"]);
+        let mut text = String::new();
+        source.object(0, &mut text);
+        let params = RawValue::from_string(text.clone()).unwrap();
 
-            let set = splice(&params, name, Token::Set(token))
-                .ok()
-                .map(|params| params.get().to_owned());
-            assert_eq!(set, expected(&text, name, token), "{text}");
-            let line = spliced_request(1, "m", &params, name, Token::Set(token)).ok();
-            assert_eq!(line.is_some(), set.is_some());
-            if let (Some(line), Some(set)) = (line, set) {
-                let set = RawValue::from_string(set).unwrap();
-                assert_eq!(line, patchbay_wire::request(1, "m", Some(&set)));
-            }
+        let set = splice(&params, name, Token::Set(token)).ok().map(|params| params.get().to_owned());
+        assert_eq!(set, expected(&text, name, token), "{text}");
+        let line = spliced_request(1, "m", &params, name, Token::Set(token)).ok();
+        assert_eq!(line.is_some(), set.is_some());
+        if let (Some(line), Some(set)) = (line, set) {
+            let set = RawValue::from_string(set).unwrap();
+            assert_eq!(line, patchbay_wire::request(1, "m", Some(&set)));
+        }
 
-            if let Ok(removed) = splice(&params, None, Token::Remove) {
-                assert_eq!(without_token(removed.get()), without_token(&text), "{text}");
-                let metas = Pairs::of(removed.get()).unwrap();
-                let left = metas
-                    .0
-                    .iter()
-                    .filter(|(key, _)| key == "_meta")
-                    .filter_map(|(_, meta)| Pairs::of(meta));
-                assert!(
-                    left.flat_map(|meta| meta.0)
-                        .all(|(key, _)| key != "progressToken"),
-                    "{text} -> {removed}"
-                );
-            }
-            assert_eq!(splice(&params, None, Token::Keep).unwrap().get(), text);
-        });
+        if let Ok(removed) = splice(&params, None, Token::Remove) {
+            assert_eq!(without_token(removed.get()), without_token(&text), "{text}");
+            let metas = Pairs::of(removed.get()).unwrap();
+            let left =
+                metas.0.iter().filter(|(key, _)| key == "_meta").filter_map(|(_, meta)| Pairs::of(meta));
+            assert!(
+                left.flat_map(|meta| meta.0).all(|(key, _)| key != "progressToken"),
+                "{text} -> {removed}"
+            );
+        }
+        assert_eq!(splice(&params, None, Token::Keep).unwrap().get(), text);
+    });
 }

@@ -33,16 +33,7 @@ fn whole(line: &[u8]) -> Seen {
 #[test]
 fn both_line_ends_are_taken_off_and_a_last_line_needs_none() {
     let seen = split(100, [&b"one\r\ntw"[..], b"o\n\n", b"\r", b"\nlast"]);
-    assert_eq!(
-        seen,
-        [
-            whole(b"one"),
-            whole(b"two"),
-            whole(b""),
-            whole(b""),
-            whole(b"last")
-        ]
-    );
+    assert_eq!(seen, [whole(b"one"), whole(b"two"), whole(b""), whole(b""), whole(b"last")]);
 }
 
 #[test]
@@ -65,17 +56,9 @@ fn a_line_past_the_limit_is_reported_once_at_once_and_the_next_one_works() {
 fn the_limit_holds_wherever_the_line_is_cut() {
     for cut in 0..=9 {
         let (head, tail) = b"123456789\nok\n".split_at(cut);
-        assert_eq!(
-            split(8, [head, tail]),
-            [Seen::TooLong(8), whole(b"ok")],
-            "cut at {cut}"
-        );
+        assert_eq!(split(8, [head, tail]), [Seen::TooLong(8), whole(b"ok")], "cut at {cut}");
         let (head, tail) = b"12345678\nok\n".split_at(cut.min(8));
-        assert_eq!(
-            split(8, [head, tail]),
-            [whole(b"12345678"), whole(b"ok")],
-            "cut at {cut}"
-        );
+        assert_eq!(split(8, [head, tail]), [whole(b"12345678"), whole(b"ok")], "cut at {cut}");
     }
 }
 

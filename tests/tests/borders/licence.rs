@@ -4,15 +4,9 @@
 /// only when the list has it with that exception. What can't be read does not hold.
 pub fn allowed(expression: &str, list: &[&str]) -> bool {
     // Old manifests write `A/B` for `A OR B`.
-    let spaced = expression
-        .replace('/', " OR ")
-        .replace('(', " ( ")
-        .replace(')', " ) ");
+    let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let tokens: Vec<_> = spaced.split_whitespace().collect();
-    let mut reader = Reader {
-        tokens: &tokens,
-        list,
-    };
+    let mut reader = Reader { tokens: &tokens, list };
     reader.or() == Some(true) && reader.tokens.is_empty()
 }
 

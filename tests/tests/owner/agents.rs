@@ -25,9 +25,7 @@ impl Agent {
     async fn connect(owner: &Owner, lease: &Lease, agent: AgentId, reserved: &[&str]) -> Self {
         let (near, far) = tokio::io::duplex(1 << 20);
         let (reader, writer) = tokio::io::split(far);
-        let naming = owner
-            .hub
-            .naming(reserved.iter().map(ToString::to_string).collect());
+        let naming = owner.hub.naming(reserved.iter().map(ToString::to_string).collect());
         let manager = Arc::clone(lease.manager());
         let serving = tokio::spawn(patchbay_gateway::serve(
             reader,
@@ -37,11 +35,7 @@ impl Agent {
             CancellationToken::new(),
         ));
         let (output, input) = tokio::io::split(near);
-        let mut agent = Self {
-            input,
-            output: BufReader::new(output),
-            serving,
-        };
+        let mut agent = Self { input, output: BufReader::new(output), serving };
         let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
         let answer = agent.request(&json!(1), "initialize", &hello).await;
         assert_eq!(answer["result"]["protocolVersion"], "2025-06-18");
@@ -49,10 +43,7 @@ impl Agent {
     }
 
     async fn send(&mut self, message: &Value) {
-        self.input
-            .write_all(format!("{message}\n").as_bytes())
-            .await
-            .unwrap();
+        self.input.write_all(format!("{message}\n").as_bytes()).await.unwrap();
     }
 
     async fn line(&mut self) -> Value {
@@ -65,17 +56,14 @@ impl Agent {
     }
 
     async fn request(&mut self, id: &Value, method: &str, params: &Value) -> Value {
-        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
-            .await;
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})).await;
         self.line().await
     }
 
     async fn names(&mut self) -> Vec<String> {
         let list = self.request(&json!("list"), "tools/list", &json!({})).await;
         let tools = list["result"]["tools"].as_array().unwrap().iter();
-        tools
-            .map(|tool| tool["name"].as_str().unwrap().to_owned())
-            .collect()
+        tools.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
     async fn leave(self) {
@@ -107,10 +95,7 @@ async fn definitions_and_results_pass_as_the_server_wrote_them() {
         (&sent["name"], &sent["arguments"], &sent["_meta"]["other"]),
         (&json!("odd"), &json!({"n": 1.50}), &json!(true))
     );
-    assert!(
-        sent["_meta"].get("progressToken").is_none(),
-        "the agent's token means nothing to the server"
-    );
+    assert!(sent["_meta"].get("progressToken").is_none(), "the agent's token means nothing to the server");
     agent.leave().await;
     owner.stop().await;
 }
@@ -120,19 +105,13 @@ async fn a_first_list_waits_a_second_at_most_and_the_late_server_is_announced() 
     let scripts = TempDir::new().unwrap();
     let gate = scripts.path().join("go");
     let quick = Fake::new(scripts.path(), "quick", json!({}));
-    let late = Fake::new(
-        scripts.path(),
-        "late",
-        json!({"on": {"initialize": [{"wait_file": gate}, "reply"]}}),
-    );
+    let late =
+        Fake::new(scripts.path(), "late", json!({"on": {"initialize": [{"wait_file": gate}, "reply"]}}));
     let owner = Owner::start(&(entry("quick", &quick) + &entry("late", &late) + "prefix = \"late\"\n")).await;
     let lease = owner.lease().await;
     let mut agent = Agent::connect(&owner, &lease, AgentId::primary(), &[]).await;
     let before = agent.names().await;
-    assert!(
-        before.contains(&"echo".into()) && !before.contains(&"late__echo".into()),
-        "{before:?}"
-    );
+    assert!(before.contains(&"echo".into()) && !before.contains(&"late__echo".into()), "{before:?}");
     super::write(&gate, "");
     assert_eq!(agent.line().await["method"], "notifications/tools/list_changed");
     assert!(agent.names().await.contains(&"late__echo".into()));
@@ -143,21 +122,12 @@ async fn a_first_list_waits_a_second_at_most_and_the_late_server_is_announced() 
 #[tokio::test]
 async fn a_name_stays_with_its_server_when_that_is_switched_off() {
     let scripts = TempDir::new().unwrap();
-    let (a, b) = (
-        Fake::new(scripts.path(), "a", json!({})),
-        Fake::new(scripts.path(), "b", json!({})),
-    );
+    let (a, b) = (Fake::new(scripts.path(), "a", json!({})), Fake::new(scripts.path(), "b", json!({})));
     let owner = Owner::start(&(entry("a", &a) + &entry("b", &b))).await;
     let lease = owner.lease().await;
     let mut agent = Agent::connect(&owner, &lease, AgentId::primary(), &[]).await;
     assert_eq!(agent.names().await.len(), 5);
-    owner
-        .call(SetMcpServerEnabled {
-            name: "a".into(),
-            enabled: false,
-        })
-        .await
-        .unwrap();
+    owner.call(SetMcpServerEnabled { name: "a".into(), enabled: false }).await.unwrap();
     assert_eq!(agent.line().await["method"], "notifications/tools/list_changed");
     assert_eq!(
         agent.names().await,
@@ -167,29 +137,13 @@ async fn a_name_stays_with_its_server_when_that_is_switched_off() {
     let call = json!({"name": "echo", "arguments": {"text": "x"}});
     let answer = agent.request(&json!(3), "tools/call", &call).await;
     assert_eq!(answer["result"]["isError"], true);
-    assert!(
-        answer["result"]["content"][0]["text"]
-            .as_str()
-            .unwrap()
-            .contains("disabled"),
-        "{answer}"
-    );
-    assert_eq!(
-        b.messages_of("tools/call").len(),
-        0,
-        "nothing else runs in its place"
-    );
-    let unknown = agent
-        .request(&json!(4), "tools/call", &json!({"name": "ech", "arguments": {}}))
-        .await;
+    assert!(answer["result"]["content"][0]["text"].as_str().unwrap().contains("disabled"), "{answer}");
+    assert_eq!(b.messages_of("tools/call").len(), 0, "nothing else runs in its place");
+    let unknown = agent.request(&json!(4), "tools/call", &json!({"name": "ech", "arguments": {}})).await;
     assert_eq!(unknown["error"]["code"], -32602);
     agent.leave().await;
     let mut fresh = Agent::connect(&owner, &lease, AgentId::primary(), &[]).await;
-    assert_eq!(
-        fresh.names().await.len(),
-        5,
-        "another session is offered them from b"
-    );
+    assert_eq!(fresh.names().await.len(), 5, "another session is offered them from b");
     fresh.leave().await;
     owner.stop().await;
 }
@@ -200,17 +154,12 @@ async fn who_sees_what_follows_agents_and_reserved_names() {
     let fake = Fake::new(scripts.path(), "a", json!({}));
     let owner = Owner::start(&(entry("a", &fake) + "agents = [\"codex\"]\n")).await;
     let lease = owner.lease().await;
-    let named = AgentId {
-        name: Some("codex".into()),
-        sub_agent: true,
-    };
+    let named = AgentId { name: Some("codex".into()), sub_agent: true };
     let mut codex = Agent::connect(&owner, &lease, named, &["read", "write"]).await;
     assert_eq!(codex.names().await, ["echo", "surroundings", "connect"]);
     let mut other = Agent::connect(&owner, &lease, AgentId::primary(), &[]).await;
     assert_eq!(other.names().await, Vec::<String>::new());
-    let answer = other
-        .request(&json!(5), "tools/call", &json!({"name": "echo", "arguments": {}}))
-        .await;
+    let answer = other.request(&json!(5), "tools/call", &json!({"name": "echo", "arguments": {}})).await;
     assert_eq!(answer["error"]["code"], -32602);
     codex.leave().await;
     other.leave().await;
@@ -220,11 +169,7 @@ async fn who_sees_what_follows_agents_and_reserved_names() {
 #[tokio::test]
 async fn a_cancelled_call_is_cancelled_at_the_server_and_gets_no_answer() {
     let scripts = TempDir::new().unwrap();
-    let fake = Fake::new(
-        scripts.path(),
-        "a",
-        json!({"on": {"tools/call": [{"background": ["hang"]}]}}),
-    );
+    let fake = Fake::new(scripts.path(), "a", json!({"on": {"tools/call": [{"background": ["hang"]}]}}));
     let owner = Owner::start(&entry("a", &fake)).await;
     let lease = owner.lease().await;
     let mut agent = Agent::connect(&owner, &lease, AgentId::primary(), &[]).await;
@@ -241,14 +186,9 @@ async fn a_cancelled_call_is_cancelled_at_the_server_and_gets_no_answer() {
         .await;
     let told = fake.clone();
     let cancelled = tokio::task::spawn_blocking(move || {
-        patchbay_tests::wait_for("the cancellation", || {
-            told.messages_of("notifications/cancelled").pop()
-        })
+        patchbay_tests::wait_for("the cancellation", || told.messages_of("notifications/cancelled").pop())
     });
-    assert_eq!(
-        cancelled.await.unwrap()["params"]["requestId"],
-        fake.messages_of("tools/call")[0]["id"]
-    );
+    assert_eq!(cancelled.await.unwrap()["params"]["requestId"], fake.messages_of("tools/call")[0]["id"]);
     assert_eq!(
         agent.request(&json!(10), "ping", &json!({})).await,
         json!({"jsonrpc": "2.0", "id": 10, "result": {}})
@@ -269,20 +209,13 @@ async fn a_storm_of_list_changes_makes_few_lists() {
     let mut agent = Agent::connect(&owner, &lease, AgentId::primary(), &[]).await;
     agent.names().await;
     let call = json!({"name": "echo", "arguments": {"text": "x"}});
-    assert_eq!(
-        agent.request(&json!(3), "tools/call", &call).await["result"]["isError"],
-        false
-    );
+    assert_eq!(agent.request(&json!(3), "tools/call", &call).await["result"]["isError"], false);
     assert_eq!(agent.line().await["method"], "notifications/tools/list_changed");
     assert_eq!(agent.names().await, ["t2"]);
     tokio::time::timeout(Duration::from_secs(1), agent.line())
         .await
         .expect_err("one change is announced once");
-    assert!(
-        fake.messages_of("tools/list").len() <= 4,
-        "{} lists",
-        fake.messages_of("tools/list").len()
-    );
+    assert!(fake.messages_of("tools/list").len() <= 4, "{} lists", fake.messages_of("tools/list").len());
     agent.leave().await;
     owner.stop().await;
 }
@@ -291,19 +224,14 @@ async fn a_storm_of_list_changes_makes_few_lists() {
 async fn a_call_of_a_remembered_name_waits_for_its_server_to_start() {
     let scripts = TempDir::new().unwrap();
     let gate = scripts.path().join("go");
-    let late = Fake::new(
-        scripts.path(),
-        "late",
-        json!({"on": {"initialize": [{"wait_file": gate}, "reply"]}}),
-    );
+    let late =
+        Fake::new(scripts.path(), "late", json!({"on": {"initialize": [{"wait_file": gate}, "reply"]}}));
     let owner = Owner::start(&entry("late", &late)).await;
     let lease = owner.lease().await;
     let mut agent = Agent::connect(&owner, &lease, AgentId::primary(), &[]).await;
     assert_eq!(agent.names().await, Vec::<String>::new());
     let params = json!({"name": "echo", "arguments": {"text": "x"}});
-    agent
-        .send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}))
-        .await;
+    agent.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params})).await;
     super::write(&gate, "");
     let mut answer = agent.line().await;
     while answer["id"] != 2 {

@@ -22,9 +22,7 @@ async fn served() -> (Owner, Client, JoinSet<()>) {
 }
 
 async fn raw(owner: &Owner, head: &str) -> String {
-    let mut stream = UnixStream::connect(owner.folder.path().join("home/control.sock"))
-        .await
-        .unwrap();
+    let mut stream = UnixStream::connect(owner.folder.path().join("home/control.sock")).await.unwrap();
     stream
         .write_all(format!("{head}Host: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{{}}").as_bytes())
         .await
@@ -42,23 +40,14 @@ async fn only_a_guest_with_the_token_and_of_the_same_version_is_let_in() {
     let version = concat!("x-patchbay-version: ", env!("CARGO_PKG_VERSION"), "\r\n");
     for (head, status) in [
         (format!("{post}{version}"), "401"),
-        (
-            format!("{post}{version}Authorization: Bearer {}\r\n", "0".repeat(64)),
-            "401",
-        ),
-        (
-            format!("{post}x-patchbay-version: 0.0.0\r\nAuthorization: Bearer {token}\r\n"),
-            "426",
-        ),
+        (format!("{post}{version}Authorization: Bearer {}\r\n", "0".repeat(64)), "401"),
+        (format!("{post}x-patchbay-version: 0.0.0\r\nAuthorization: Bearer {token}\r\n"), "426"),
         (format!("{post}{version}Authorization: Bearer {token}\r\n"), "200"),
     ] {
         let answer = raw(&owner, &head).await;
         assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{answer}");
     }
-    assert_eq!(
-        client.call(&GetSnapshot {}).await.unwrap().owner.kind,
-        OwnerKind::Desktop
-    );
+    assert_eq!(client.call(&GetSnapshot {}).await.unwrap().owner.kind, OwnerKind::Desktop);
     let modes = ["control.sock", "control.token", "owner.lock"].map(|name| {
         let file = std::fs::metadata(owner.folder.path().join("home").join(name)).unwrap();
         std::os::unix::fs::PermissionsExt::mode(&file.permissions()) & 0o777
@@ -87,31 +76,11 @@ async fn the_stream_gives_the_present_state_then_each_change_and_ends_with_the_o
 async fn a_held_workspace_has_a_user_until_the_guest_goes() {
     let (owner, client, serving) = served().await;
     let held = client.hold(None).await.unwrap();
-    owner
-        .until("one user", |snapshot| {
-            snapshot.workspaces.iter().any(|open| open.users == 1)
-        })
-        .await;
-    assert_eq!(
-        client
-            .call(&ListMcpServers {
-                workspace: held.key.clone()
-            })
-            .await
-            .unwrap(),
-        []
-    );
+    owner.until("one user", |snapshot| snapshot.workspaces.iter().any(|open| open.users == 1)).await;
+    assert_eq!(client.call(&ListMcpServers { workspace: held.key.clone() }).await.unwrap(), []);
     drop(held);
-    owner
-        .until("no user", |snapshot| {
-            snapshot.workspaces.iter().any(|open| open.users == 0)
-        })
-        .await;
-    let error = client
-        .hold(Some("/nowhere/at/all"))
-        .await
-        .map(|_| ())
-        .unwrap_err();
+    owner.until("no user", |snapshot| snapshot.workspaces.iter().any(|open| open.users == 0)).await;
+    let error = client.hold(Some("/nowhere/at/all")).await.map(|_| ()).unwrap_err();
     assert_eq!(error.code, ErrorCode::NotFound);
     owner.stop().await;
     serving.join_all().await;
@@ -120,17 +89,10 @@ async fn a_held_workspace_has_a_user_until_the_guest_goes() {
 #[tokio::test]
 async fn an_agents_session_goes_over_the_socket_and_ends_with_the_owner() {
     let (owner, client, serving) = served().await;
-    let hello = AgentHello {
-        workspace: None,
-        agent: patchbay_api::AgentId::primary(),
-        reserved: vec![],
-    };
+    let hello = AgentHello { workspace: None, agent: patchbay_api::AgentId::primary(), reserved: vec![] };
     let (reader, mut writer) = tokio::io::split(client.agent(&hello).await.unwrap());
     let mut lines = BufReader::new(reader).lines();
-    writer
-        .write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n")
-        .await
-        .unwrap();
+    writer.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").await.unwrap();
     let answer: serde_json::Value = serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
     assert_eq!(answer, json!({"jsonrpc": "2.0", "id": 1, "result": {}}));
     owner.stop().await;

@@ -24,10 +24,7 @@ async fn a_server_is_idle_without_a_process_until_its_tools_are_first_listed() {
     assert!(tools(&owner, &lease).await.contains(&"echo".to_owned()));
     let (shown, started) = (status(&lease, "a"), fake.events_of("start"));
     assert_eq!(shown.state, ServerState::Connected);
-    assert_eq!(
-        (shown.pid.map(u64::from), shown.tool_count),
-        (started[0]["pid"].as_u64(), Some(5))
-    );
+    assert_eq!((shown.pid.map(u64::from), shown.tool_count), (started[0]["pid"].as_u64(), Some(5)));
 
     owner.stop().await;
     assert!(!alive(&started[0]), "nothing outlives the owner");
@@ -65,26 +62,15 @@ async fn a_dead_or_silent_server_takes_nothing_from_the_others() {
         "dead",
         json!({"on": {"start": [{"raw": {"to": "stderr", "text": "no licence\n"}}, {"exit": 3}]}}),
     );
-    let settings = [
-        entry("good", &good),
-        entry("silent", &silent),
-        entry("dead", &dead),
-    ]
-    .concat();
+    let settings = [entry("good", &good), entry("silent", &silent), entry("dead", &dead)].concat();
     let owner = Owner::start(&settings).await;
     let lease = owner.lease().await;
     let naming = owner.hub.naming(Vec::new());
     let agent = patchbay_api::AgentId::primary();
     let (patience, none) = (Some(Duration::from_secs(10)), std::collections::HashMap::new());
-    let listing = lease
-        .manager()
-        .offer(&agent, &naming, &none, patience);
+    let listing = lease.manager().offer(&agent, &naming, &none, patience);
     let dead_settled = owner.until("the dead one", |snapshot| {
-        snapshot
-            .workspaces
-            .iter()
-            .flat_map(|open| &open.servers)
-            .any(|one| one.state == ServerState::Failed)
+        snapshot.workspaces.iter().flat_map(|open| &open.servers).any(|one| one.state == ServerState::Failed)
     });
     let working = owner.until("the good one", |snapshot| {
         snapshot
@@ -103,9 +89,7 @@ async fn a_dead_or_silent_server_takes_nothing_from_the_others() {
     assert!(failed.log_tail[0].ends_with("no licence"), "{:?}", failed.log_tail);
     assert_eq!(state(&lease, "silent"), ServerState::Connecting);
     assert_eq!(
-        call(&owner, &lease, "good", "echo", r#"{"text":"hi"}"#)
-            .await
-            .unwrap()["content"][0]["text"],
+        call(&owner, &lease, "good", "echo", r#"{"text":"hi"}"#).await.unwrap()["content"][0]["text"],
         "hi"
     );
     owner.stop().await;
@@ -122,19 +106,11 @@ async fn a_call_in_flight_fails_at_once_when_its_server_ends_and_the_next_one_re
     let fake = fake(&scripts, "a", json!({"runs": [{"tools/call": crash}, {}]}));
     let owner = Owner::start(&entry("a", &fake)).await;
     let lease = owner.lease().await;
-    let error = call(&owner, &lease, "a", "echo", r#"{"text":"x"}"#)
-        .await
-        .unwrap_err();
+    let error = call(&owner, &lease, "a", "echo", r#"{"text":"x"}"#).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::Unavailable);
-    assert!(
-        error.message.contains('9') && error.message.contains("out of memory"),
-        "{}",
-        error.message
-    );
+    assert!(error.message.contains('9') && error.message.contains("out of memory"), "{}", error.message);
     assert_eq!(
-        call(&owner, &lease, "a", "echo", r#"{"text":"again"}"#)
-            .await
-            .unwrap()["content"][0]["text"],
+        call(&owner, &lease, "a", "echo", r#"{"text":"again"}"#).await.unwrap()["content"][0]["text"],
         "again"
     );
     assert_eq!(fake.events_of("start").len(), 2);
@@ -150,29 +126,15 @@ async fn a_server_that_ends_at_once_each_time_is_made_to_wait_and_says_until_whe
     for _ in 0..12 {
         call(&owner, &lease, "a", "echo", "{}").await.unwrap_err();
     }
-    assert!(
-        fake.events_of("start").len() <= 5,
-        "{} starts",
-        fake.events_of("start").len()
-    );
+    assert!(fake.events_of("start").len() <= 5, "{} starts", fake.events_of("start").len());
     assert!(status(&lease, "a").until_ms.is_some());
     let error = call(&owner, &lease, "a", "echo", "{}").await.unwrap_err();
     assert!(error.hint.unwrap().contains("may start again in"));
     let server = status(&lease, "a").id;
-    owner
-        .call(RestartMcpServer {
-            workspace: lease.key().clone(),
-            server,
-        })
-        .await
-        .unwrap();
+    owner.call(RestartMcpServer { workspace: lease.key().clone(), server }).await.unwrap();
     let before = fake.events_of("start").len();
     call(&owner, &lease, "a", "echo", "{}").await.unwrap_err();
-    assert_eq!(
-        fake.events_of("start").len(),
-        before + 1,
-        "a restart by hand starts it at once"
-    );
+    assert_eq!(fake.events_of("start").len(), before + 1, "a restart by hand starts it at once");
     owner.stop().await;
 }
 
@@ -188,17 +150,12 @@ async fn noise_on_standard_output_ends_nothing() {
     let owner = Owner::start(&entry("a", &fake)).await;
     let lease = owner.lease().await;
     assert_eq!(
-        call(&owner, &lease, "a", "echo", r#"{"text":"hi"}"#)
-            .await
-            .unwrap()["content"][0]["text"],
+        call(&owner, &lease, "a", "echo", r#"{"text":"hi"}"#).await.unwrap()["content"][0]["text"],
         "hi"
     );
     let server = status(&lease, "a").id;
     let log = owner
-        .call(patchbay_api::ServerLog {
-            workspace: lease.key().clone(),
-            server,
-        })
+        .call(patchbay_api::ServerLog { workspace: lease.key().clone(), server })
         .await
         .unwrap()
         .join("\n");
@@ -209,25 +166,15 @@ async fn noise_on_standard_output_ends_nothing() {
 #[tokio::test]
 async fn a_call_ends_at_the_servers_limit_and_the_server_is_told() {
     let scripts = TempDir::new().unwrap();
-    let fake = fake(
-        &scripts,
-        "a",
-        json!({"on": {"tools/call": [{"background": ["hang"]}]}}),
-    );
+    let fake = fake(&scripts, "a", json!({"on": {"tools/call": [{"background": ["hang"]}]}}));
     let owner = Owner::start(&(entry("a", &fake) + "timeout_seconds = 1\n")).await;
     let lease = owner.lease().await;
     let error = call(&owner, &lease, "a", "echo", "{}").await.unwrap_err();
     assert_eq!(error.code, ErrorCode::Timeout);
-    assert!(
-        error.message.contains("echo") && error.message.contains("1 s"),
-        "{}",
-        error.message
-    );
+    assert!(error.message.contains("echo") && error.message.contains("1 s"), "{}", error.message);
     let lines = tokio::task::spawn_blocking(move || {
         patchbay_tests::wait_for("the cancellation", || {
-            fake.messages_of("notifications/cancelled")
-                .pop()
-                .map(|one| (one, fake.messages_of("tools/call")))
+            fake.messages_of("notifications/cancelled").pop().map(|one| (one, fake.messages_of("tools/call")))
         })
     });
     let (cancelled, calls) = lines.await.unwrap();
@@ -250,16 +197,12 @@ async fn without_auto_approval_a_call_is_denied_before_anything_starts() {
 #[tokio::test]
 async fn a_second_owner_of_a_home_is_refused_and_told_the_firsts_pid() {
     let owner = Owner::start("").await;
-    let Err(error) = super::open(&owner.folder.path().join("home"), patchbay_api::OwnerKind::Serve)
-        .await
-        .map(|_| ())
+    let Err(error) =
+        super::open(&owner.folder.path().join("home"), patchbay_api::OwnerKind::Serve).await.map(|_| ())
     else {
         panic!("two owners")
     };
-    assert!(
-        error.to_string().contains(&std::process::id().to_string()),
-        "{error}"
-    );
+    assert!(error.to_string().contains(&std::process::id().to_string()), "{error}");
     owner.stop().await;
 }
 
@@ -268,7 +211,8 @@ async fn one_that_shakes_hands_and_ends_each_time_is_made_to_wait_and_disturbs_n
     let scripts = TempDir::new().unwrap();
     let flapping = fake(&scripts, "flapping", json!({"on": {"tools/list": ["reply", {"exit": 0}]}}));
     let good = fake(&scripts, "good", json!({}));
-    let owner = Owner::start(&(entry("flapping", &flapping) + "prefix = \"f\"\n" + &entry("good", &good))).await;
+    let owner =
+        Owner::start(&(entry("flapping", &flapping) + "prefix = \"f\"\n" + &entry("good", &good))).await;
     let lease = owner.lease().await;
     tools(&owner, &lease).await;
     let pid = status(&lease, "good").pid;
@@ -277,11 +221,7 @@ async fn one_that_shakes_hands_and_ends_each_time_is_made_to_wait_and_disturbs_n
         let _ = call(&owner, &lease, "flapping", "echo", r#"{"text":"x"}"#).await;
         tools(&owner, &lease).await;
     }
-    assert!(
-        flapping.events_of("start").len() <= 6,
-        "{} starts",
-        flapping.events_of("start").len()
-    );
+    assert!(flapping.events_of("start").len() <= 6, "{} starts", flapping.events_of("start").len());
     assert_eq!((status(&lease, "good").pid, good.events_of("start").len()), (pid, 1));
     owner.stop().await;
 }

@@ -140,22 +140,9 @@ pub fn state(lease: &Lease, name: &str) -> ServerState {
 /// The names that the primary agent is offered once everything has settled.
 pub async fn tools(owner: &Owner, lease: &Lease) -> Vec<String> {
     let naming = owner.hub.naming(Vec::new());
-    let offer = lease
-        .manager()
-        .offer(
-            &AgentId::primary(),
-            &naming,
-            &std::collections::HashMap::new(),
-            None,
-        )
-        .await;
-    offer
-        .view
-        .servers
-        .into_iter()
-        .flat_map(|server| server.tools)
-        .map(|tool| tool.name)
-        .collect()
+    let offer =
+        lease.manager().offer(&AgentId::primary(), &naming, &std::collections::HashMap::new(), None).await;
+    offer.view.servers.into_iter().flat_map(|server| server.tools).map(|tool| tool.name).collect()
 }
 
 /// Calls a tool by the server's own name for it.

@@ -16,9 +16,7 @@ fn mcp_json(fake: &Fake, extra: &str) -> Value {
 }
 
 async fn question(owner: &Owner) -> (patchbay_api::QuestionId, TrustRequest) {
-    let snapshot = owner
-        .until("the question", |snapshot| !snapshot.questions.is_empty())
-        .await;
+    let snapshot = owner.until("the question", |snapshot| !snapshot.questions.is_empty()).await;
     let question = snapshot.questions[0].clone();
     let QuestionKind::Trust { request } = question.kind;
     (question.id, request)
@@ -35,20 +33,11 @@ async fn nothing_runs_before_the_answer_and_the_question_shows_every_argument() 
     let (id, request) = question(&owner).await;
     let shown = &request.servers[0];
     assert_eq!(shown.command.len(), 4);
-    assert!(
-        shown.command[3].contains("202E") && !shown.suspicious.is_empty(),
-        "{shown:?}"
-    );
+    assert!(shown.command[3].contains("202E") && !shown.suspicious.is_empty(), "{shown:?}");
     assert_eq!(shown.leaks[0].name, "PATCHBAY_TEST_UNSET");
     assert_eq!(fake.events().len(), 0);
 
-    owner
-        .call(AnswerQuestion {
-            question: id,
-            answer: Answer::Allow,
-        })
-        .await
-        .unwrap();
+    owner.call(AnswerQuestion { question: id, answer: Answer::Allow }).await.unwrap();
     owner
         .until("trust to be taken", |snapshot| {
             snapshot
@@ -70,16 +59,8 @@ async fn a_no_stays_a_no_and_an_edit_asks_again() {
     let owner = Owner::start("").await;
     let (project, lease) = owner.project(&mcp_json(&fake, "one")).await;
     let (id, first) = question(&owner).await;
-    owner
-        .call(AnswerQuestion {
-            question: id,
-            answer: Answer::Deny,
-        })
-        .await
-        .unwrap();
-    owner
-        .until("the question to go", |snapshot| snapshot.questions.is_empty())
-        .await;
+    owner.call(AnswerQuestion { question: id, answer: Answer::Deny }).await.unwrap();
+    owner.until("the question to go", |snapshot| snapshot.questions.is_empty()).await;
     assert_eq!(state(&lease, "local"), ServerState::PendingTrust);
     write(&project.join(".mcp.json"), &mcp_json(&fake, "two").to_string());
     let (_, second) = question(&owner).await;
@@ -95,34 +76,20 @@ async fn trust_holds_for_this_content_at_this_path_and_can_be_taken_back() {
     let owner = Owner::start("[sandbox]\nmode = \"off\"\n").await;
     let (project, lease) = owner.project(&mcp_json(&fake, "x")).await;
     let path = project.display().to_string();
-    let wanted = owner
-        .call(DescribeTrust { path: path.clone() })
-        .await
-        .unwrap()
-        .request
-        .unwrap();
-    let stale = Trust {
-        path: path.clone(),
-        digest: "0".repeat(64),
-    };
+    let wanted = owner.call(DescribeTrust { path: path.clone() }).await.unwrap().request.unwrap();
+    let stale = Trust { path: path.clone(), digest: "0".repeat(64) };
     owner.call(stale).await.unwrap_err();
-    owner
-        .call(Trust {
-            path: path.clone(),
-            digest: wanted.digest.clone(),
-        })
-        .await
-        .unwrap();
+    owner.call(Trust { path: path.clone(), digest: wanted.digest.clone() }).await.unwrap();
     owner
         .until("trust to be taken", |snapshot| {
-            snapshot.workspaces.iter().flat_map(|open| &open.servers).all(|server| server.state == ServerState::Idle)
+            snapshot
+                .workspaces
+                .iter()
+                .flat_map(|open| &open.servers)
+                .all(|server| server.state == ServerState::Idle)
         })
         .await;
-    owner
-        .until("the question to be withdrawn", |snapshot| {
-            snapshot.questions.is_empty()
-        })
-        .await;
+    owner.until("the question to be withdrawn", |snapshot| snapshot.questions.is_empty()).await;
 
     let other = owner.folder.path().join("elsewhere");
     write(&other.join(".mcp.json"), &mcp_json(&fake, "x").to_string());
@@ -153,15 +120,11 @@ async fn a_project_never_replaces_a_global_server() {
     let scripts = TempDir::new().unwrap();
     let fake = Fake::new(scripts.path(), "mine", json!({}));
     let owner = Owner::start(&super::entry("local", &fake)).await;
-    let (_, lease) = owner
-        .project(&json!({"mcpServers": {"local": {"command": "evil"}}}))
-        .await;
+    let (_, lease) = owner.project(&json!({"mcpServers": {"local": {"command": "evil"}}})).await;
     assert_eq!(lease.manager().statuses().len(), 1);
     assert_eq!(tools(&owner, &lease).await.len(), 5);
     let snapshot = owner
-        .until("the problem", |snapshot| {
-            snapshot.workspaces.iter().any(|open| !open.problems.is_empty())
-        })
+        .until("the problem", |snapshot| snapshot.workspaces.iter().any(|open| !open.problems.is_empty()))
         .await;
     assert!(snapshot.workspaces[0].problems[0].contains("local"));
     owner.stop().await;

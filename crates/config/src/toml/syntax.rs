@@ -178,6 +178,11 @@ impl Document {
             let mut guarded = RecursionGuard::new(&mut validated, MAX_DEPTH);
             parse_document(&tokens, &mut guarded, &mut first);
         }
+        builder.stray.append(&mut builder.keys);
+        builder.stray.extend(builder.pending.into_iter().flatten());
+        for part in &builder.stray {
+            part.decode(text, &mut first);
+        }
         match first {
             Some(error) => Err(explain(&error)),
             None => Ok(Self { statements: builder.statements }),
@@ -220,6 +225,8 @@ struct Builder {
     keys: Vec<Part>,
     /// Keys whose values are being read, outermost first.
     pending: Vec<Vec<Part>>,
+    /// Parts of keys that came to nothing; what is wrong with them is the only sign of it.
+    stray: Vec<Part>,
     header: Option<(usize, bool)>,
 }
 
@@ -239,7 +246,7 @@ impl Builder {
     }
 
     fn open_header(&mut self, start: usize, array: bool) {
-        self.keys.clear();
+        self.stray.append(&mut self.keys);
         self.header = Some((start, array));
     }
 

@@ -187,7 +187,7 @@ fn unknown_and_useless_keys_are_kept_and_told_once() {
             "settings.toml:3:1: unknown key log.levle; it is kept and has no effect",
             "settings.toml:7:1: unknown key notes of server \"a\"; it is kept and has no effect",
             "settings.toml:9:18: unknown key health_check.enabld of server \"a\"; it is kept and has no effect",
-            "settings.toml:8:1: headers has no effect on server \"a\", which has a command",
+            "settings.toml:8:11: headers has no effect on server \"a\", which has a command",
         ]
     );
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProtocolVersion};
 use rmcp::service::{
-    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext, RoleClient, RunningService,
+    ClientInitializeError, ClientLifecycleMode, ClientServiceExt, NotificationContext, RoleClient,
+    RunningService,
 };
 use rmcp::transport::IntoTransport;
 use tokio::sync::Notify;
@@ -24,7 +25,8 @@ pub(crate) struct Handler {
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let us = Implementation::new("patchbay", env!("CARGO_PKG_VERSION")).with_title("Patchbay");
-        ClientConfig::new(ClientCapabilities::default(), us).with_protocol_version(ProtocolVersion::V_2025_11_25)
+        ClientConfig::new(ClientCapabilities::default(), us)
+            .with_protocol_version(ProtocolVersion::V_2025_11_25)
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
@@ -56,7 +58,8 @@ where
 {
     let handler = Handler { tools_changed };
     let session = handler.serve_with_lifecycle(transport, ClientLifecycleMode::Initialize).await?;
-    let peer = session.peer_info().ok_or_else(|| ClientInitializeError::ConnectionClosed("no answer".into()))?;
+    let peer =
+        session.peer_info().ok_or_else(|| ClientInitializeError::ConnectionClosed("no answer".into()))?;
     if !ProtocolVersion::KNOWN_VERSIONS.contains(&peer.protocol_version) {
         return Err(ClientInitializeError::NoCompatibleProtocolVersion {
             client_supported: ProtocolVersion::KNOWN_VERSIONS.to_vec(),

@@ -8,11 +8,11 @@ use std::time::Duration;
 use futures_util::stream::BoxStream;
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use rmcp::model::ClientJsonRpcMessage;
-use rmcp::transport::streamable_http_client::{
-    StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError, StreamableHttpPostResponse,
-    StreamableHttpResponseLimits,
-};
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::streamable_http_client::{
+    StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
+    StreamableHttpPostResponse, StreamableHttpResponseLimits,
+};
 use serde_json::value::RawValue;
 use sse_stream::{Error as SseError, Sse};
 use tokio::sync::watch;
@@ -53,7 +53,13 @@ impl HttpLane {
         let url: Arc<str> = url.into();
         let by_name: HashMap<HeaderName, HeaderValue> =
             headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
-        let post = Post { client, url: Arc::clone(&url), headers, session: Arc::default(), protocol: Arc::default() };
+        let post = Post {
+            client,
+            url: Arc::clone(&url),
+            headers,
+            session: Arc::default(),
+            protocol: Arc::default(),
+        };
         let mut config = StreamableHttpClientTransportConfig::with_uri(url).custom_headers(by_name);
         config.max_json_response_size = MAX_MESSAGE;
         let transport = StreamableHttpClientTransport::with_client(Tap(post.clone()), config);
@@ -66,7 +72,11 @@ impl HttpLane {
         let _ = self.post.protocol.set(protocol.to_owned());
     }
 
-    pub(super) async fn request(&self, method: &str, params: Option<&RawValue>) -> Result<Box<RawValue>, LaneError> {
+    pub(super) async fn request(
+        &self,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Result<Box<RawValue>, LaneError> {
         let id = self.pending.id();
         let cancel = CancelOnDrop { lane: self, id };
         let answer = self.exchange(id, patchbay_wire::request(id, method, params)).await;
@@ -170,7 +180,9 @@ pub(crate) struct Tap(Post);
 
 impl Tap {
     fn learn(&self, response: &StreamableHttpPostResponse) {
-        if let StreamableHttpPostResponse::Json(_, Some(id)) | StreamableHttpPostResponse::Sse(_, Some(id)) = response {
+        if let StreamableHttpPostResponse::Json(_, Some(id)) | StreamableHttpPostResponse::Sse(_, Some(id)) =
+            response
+        {
             *self.0.session.lock().unwrap_or_else(PoisonError::into_inner) = Some(id.clone());
         }
     }

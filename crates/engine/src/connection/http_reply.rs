@@ -36,9 +36,9 @@ pub(super) async fn read(
     match patchbay_wire::decode(&body) {
         Ok(Message::Response { id: Id::Number(got), outcome }) if json && got == id => answer(outcome),
         Ok(Message::Response { outcome: Err(error), .. }) if json => Err(LaneError::Rpc(error)),
-        _ if status.is_success() => {
-            Err(LaneError::Protocol(format!("the server answered HTTP {status} without the result of the request")))
-        }
+        _ if status.is_success() => Err(LaneError::Protocol(format!(
+            "the server answered HTTP {status} without the result of the request"
+        ))),
         _ => Err(LaneError::Protocol(format!("the server answered HTTP {status}"))),
     }
 }
@@ -73,7 +73,8 @@ async fn read_events(
     let mut events = SseStream::from_bytes_stream(bytes);
     while let Some(event) = events.next().await {
         since_event.store(0, Ordering::Relaxed);
-        let event = event.map_err(|error| LaneError::Closed(format!("the answer's stream broke: {error}")))?;
+        let event =
+            event.map_err(|error| LaneError::Closed(format!("the answer's stream broke: {error}")))?;
         let Some(data) = event.data else { continue };
         match patchbay_wire::decode(data.as_bytes()) {
             Ok(Message::Response { id: Id::Number(got), outcome }) if got == id => return answer(outcome),

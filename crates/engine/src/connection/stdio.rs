@@ -54,7 +54,11 @@ impl StdioLane {
         (Self { pending, outgoing, ended, _tasks: tasks }, pipe)
     }
 
-    pub(super) async fn request(&self, method: &str, params: Option<&RawValue>) -> Result<Box<RawValue>, LaneError> {
+    pub(super) async fn request(
+        &self,
+        method: &str,
+        params: Option<&RawValue>,
+    ) -> Result<Box<RawValue>, LaneError> {
         let (id, answer) = self.pending.register()?;
         let cancel = CancelOnDrop { lane: self, id };
         let line = Bytes::from(patchbay_wire::request(id, method, params));
@@ -180,7 +184,11 @@ fn id_of(id: impl TryInto<u64>) -> Option<u64> {
 fn for_rmcp_from(message: &Message<'_>) -> Option<ServerJsonRpcMessage> {
     let line = match message {
         Message::Request { id, method, params } => {
-            format!(r#"{{"jsonrpc":"2.0","id":{id},"method":{},"params":{}}}"#, quote(method), object(*params))
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{id},"method":{},"params":{}}}"#,
+                quote(method),
+                object(*params)
+            )
         }
         Message::Notification { method, params } => {
             format!(r#"{{"jsonrpc":"2.0","method":{},"params":{}}}"#, quote(method), object(*params))
@@ -191,7 +199,11 @@ fn for_rmcp_from(message: &Message<'_>) -> Option<ServerJsonRpcMessage> {
         Message::Response { id, outcome: Err(error) } => {
             let RpcError { code, message, .. } = error;
             let code = i32::try_from(*code).unwrap_or(-32603);
-            format!(r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":{}}}}}"#, id_json(id), quote(message))
+            format!(
+                r#"{{"jsonrpc":"2.0","id":{},"error":{{"code":{code},"message":{}}}}}"#,
+                id_json(id),
+                quote(message)
+            )
         }
     };
     serde_json::from_str(&line).ok()

@@ -131,7 +131,10 @@ impl Server {
 }
 
 /// Starts the server if need be and waits for it.
-pub(crate) async fn connect(orders: mpsc::Sender<Order>, gone: impl Fn() -> EngineError) -> Result<Ready, EngineError> {
+pub(crate) async fn connect(
+    orders: mpsc::Sender<Order>,
+    gone: impl Fn() -> EngineError,
+) -> Result<Ready, EngineError> {
     let (sender, answer) = oneshot::channel();
     orders.send(Order::Connect(sender)).await.map_err(|_| gone())?;
     answer.await.map_err(|_| gone())?

@@ -197,7 +197,10 @@ impl Actor {
             };
             let wait = (until - now).as_secs() + 1;
             let hint = format!("it may start again in {wait} s; a restart by hand starts it at once");
-            answer(waiter, Err(self.unavailable(format!("{cause}; waiting before the next start"), Some(hint))));
+            answer(
+                waiter,
+                Err(self.unavailable(format!("{cause}; waiting before the next start"), Some(hint))),
+            );
             return state;
         }
         self.running = Some(Arc::clone(&config));
@@ -339,7 +342,12 @@ impl Actor {
     }
 
     fn publish_connected(&self, live: &Live) {
-        let same = self.view.borrow().ready.as_ref().is_some_and(|ready| same_list(&ready.catalogue, &live.catalogue));
+        let same = self
+            .view
+            .borrow()
+            .ready
+            .as_ref()
+            .is_some_and(|ready| same_list(&ready.catalogue, &live.catalogue));
         let count = u32::try_from(live.catalogue.tools.len()).unwrap_or(u32::MAX);
         self.publish_state(ServerState::Connected, None, None);
         let ready = ready(live);
@@ -447,4 +455,3 @@ impl Progress for Tell {
         let _ = self.0.try_send((pid, sandbox.clone()));
     }
 }
-

@@ -38,6 +38,9 @@ pub(crate) struct Bubblewrap {
     pub version: String,
 }
 
+/// Shuts further user namespaces, which the filter does too; from 0.8 on.
+const NO_USER_NAMESPACES: &str = "--disable-userns";
+
 /// Isolation that does not depend on the plan. Capabilities are dropped by name because bubblewrap keeps root's.
 const ALWAYS: &[&str] = &[
     "--unshare-user",
@@ -45,7 +48,6 @@ const ALWAYS: &[&str] = &[
     "--unshare-ipc",
     "--unshare-uts",
     "--unshare-cgroup-try",
-    "--disable-userns",
     "--die-with-parent",
     "--new-session",
     "--cap-drop",
@@ -61,9 +63,20 @@ pub(crate) fn arguments(plan: &Plan) -> Vec<OsString> {
         add(&[word("--unshare-net")]);
     }
     let root = plan.writable.iter().find(|path| path.parent().is_none());
-    add(&[word(if root.is_some() { "--bind" } else { "--ro-bind" }), word("/"), word("/")]);
+    add(&[
+        word(if root.is_some() { "--bind" } else { "--ro-bind" }),
+        word("/"),
+        word("/"),
+    ]);
     // Root owns the system's switches in /proc/sys and its like, also without capabilities.
-    add(&[word("--dev"), word("/dev"), word("--proc"), word("/proc"), word("--remount-ro"), word("/proc")]);
+    add(&[
+        word("--dev"),
+        word("/dev"),
+        word("--proc"),
+        word("/proc"),
+        word("--remount-ro"),
+        word("/proc"),
+    ]);
     if root.is_some() {
         add(&[word("--ro-bind"), word("/sys"), word("/sys")]);
     }
@@ -79,8 +92,15 @@ pub(crate) fn arguments(plan: &Plan) -> Vec<OsString> {
     for closed in &plan.closed {
         let path = closed.path.as_os_str();
         match closed.kind {
-            Kind::Folder => {
-                add(&[word("--perms"), word("0000"), word("--tmpfs"), path, word("--remount-ro"), path]);
+            Kind::Folder | Kind::Sockets => {
+                add(&[
+                    word("--perms"),
+                    word("0000"),
+                    word("--tmpfs"),
+                    path,
+                    word("--remount-ro"),
+                    path,
+                ]);
             }
             // Without device access on its mount, the null device cannot be opened at all.
             Kind::File | Kind::Socket => add(&[word("--ro-bind"), word("/dev/null"), path]),
@@ -98,37 +118,70 @@ pub(crate) fn gaps(plan: &Plan) -> Vec<String> {
     let shared = plan.network && !landlock::scopes_sockets();
     let abstract_sockets =
         "abstract sockets of other programs: this kernel cannot close them while the network is shared";
-    plan.gaps.iter().cloned().chain(shared.then(|| abstract_sockets.into())).collect()
+    plan.gaps
+        .iter()
+        .cloned()
+        .chain(shared.then(|| abstract_sockets.into()))
+        .collect()
 }
 
 impl Bubblewrap {
+    fn knows_no_user_namespaces(&self) -> bool {
+        let numbers = self.version.rsplit(' ').next().unwrap_or_default();
+        let mut numbers = numbers.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
+        (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (0, 8)
+    }
+
     /// The command around a server, with the descriptors that it reads.
     pub(crate) fn confine(&self, plan: &Plan, command: Resolved) -> io::Result<Confined> {
-        let sockets = Sockets { internet: true, unix: true };
+        let sockets = Sockets {
+            internet: true,
+            unix: true,
+        };
         let filter = syscall::nameless_file(&seccomp::bytes(&seccomp::filter(sockets)))?;
         let (info, told) = io::pipe()?;
         let (info, told) = (OwnedFd::from(info), OwnedFd::from(told));
         let mut options = arguments(plan);
+        if self.knows_no_user_namespaces() {
+            options.push(NO_USER_NAMESPACES.into());
+        }
         options.extend(["--seccomp".into(), filter.as_raw_fd().to_string().into()]);
         options.extend(["--info-fd".into(), told.as_raw_fd().to_string().into()]);
-        let options: Vec<u8> =
-            options.iter().flat_map(|option| [option.as_bytes(), b"\0"].concat()).collect();
+        let options: Vec<u8> = options
+            .iter()
+            .flat_map(|option| [option.as_bytes(), b"\0"].concat())
+            .collect();
         let options = syscall::nameless_file(&options)?;
-        let mut args: Vec<OsString> =
-            vec!["--args".into(), options.as_raw_fd().to_string().into(), "--".into()];
+        let mut args: Vec<OsString> = vec![
+            "--args".into(),
+            options.as_raw_fd().to_string().into(),
+            "--".into(),
+        ];
         args.push(command.program.into_os_string());
         args.extend(command.args);
         // A namespace of its own has its own abstract sockets.
-        let scope = if plan.network { landlock::socket_scope()? } else { None };
+        let scope = if plan.network {
+            landlock::socket_scope()?
+        } else {
+            None
+        };
         let hook: Hook = Box::new(move || {
             syscall::leave_keyring()?;
             let Some(scope) = &scope else { return Ok(()) };
             syscall::no_new_privileges()?;
             syscall::landlock_restrict(scope.as_fd())
         });
-        let state = SandboxState { active: true, label: self.version.clone(), gaps: gaps(plan) };
+        let state = SandboxState {
+            active: true,
+            label: self.version.clone(),
+            gaps: gaps(plan),
+        };
         Ok(Confined {
-            command: Resolved { program: self.program.clone(), args, ..command },
+            command: Resolved {
+                program: self.program.clone(),
+                args,
+                ..command
+            },
             keep: vec![filter, told, options],
             hook: Some(hook),
             info: Some(info),
@@ -178,8 +231,10 @@ pub(crate) fn server_pid(info: OwnedFd, limit: Duration) -> io::Result<u32> {
     let ended = syscall::process_end(init)?;
     let children = format!("/proc/{init}/task/{init}/children");
     loop {
-        let first =
-            fs::read_to_string(&children)?.split_ascii_whitespace().next().and_then(|pid| pid.parse().ok());
+        let first = fs::read_to_string(&children)?
+            .split_ascii_whitespace()
+            .next()
+            .and_then(|pid| pid.parse().ok());
         if let Some(pid) = first {
             return Ok(pid);
         }
@@ -196,14 +251,20 @@ mod tests {
     use crate::sandbox::closed::Closed;
 
     fn plan() -> Plan {
-        let closed = |path: &str, kind| Closed { path: path.into(), kind };
+        let closed = |path: &str, kind| Closed {
+            path: path.into(),
+            kind,
+        };
         Plan {
             writable: vec!["/home/ada/.cache".into(), "/home/ada/work".into()],
             hidden: vec!["/run".into()],
             shown: vec!["/run/systemd/resolve".into()],
-            closed: vec![closed("/home/ada/.ssh", Kind::Folder), closed("/home/ada/work/.env", Kind::File)],
+            closed: vec![
+                closed("/home/ada/.ssh", Kind::Folder),
+                closed("/home/ada/work/.env", Kind::File),
+            ],
             cwd: "/home/ada/work".into(),
-            ..Plan::trial()
+            ..Plan::trial(false)
         }
     }
 
@@ -216,9 +277,25 @@ mod tests {
             --perms 0000 --tmpfs /home/ada/.ssh --remount-ro /home/ada/.ssh \
             --ro-bind /dev/null /home/ada/work/.env --remount-ro /run --chdir /home/ada/work";
         assert_eq!(words(&plan()), format!("{} {expected}", ALWAYS.join(" ")));
-        let open = words(&Plan { network: true, writable: vec!["/".into()], ..plan() });
-        assert!(!open.contains("--unshare-net") && open.contains("--bind / / --dev /dev"), "{open}");
+        let open = words(&Plan {
+            network: true,
+            writable: vec!["/".into()],
+            ..plan()
+        });
+        assert!(
+            !open.contains("--unshare-net") && open.contains("--bind / / --dev /dev"),
+            "{open}"
+        );
         assert_eq!(open.matches(" / /").count(), 1);
+    }
+
+    #[test]
+    fn an_older_bubblewrap_is_not_asked_for_what_it_does_not_know() {
+        let knows = |version: &str| {
+            Bubblewrap { program: "/usr/bin/bwrap".into(), version: version.into() }.knows_no_user_namespaces()
+        };
+        assert!(knows("bubblewrap 0.8.0") && knows("bubblewrap 0.11.0") && knows("bubblewrap 1.0"));
+        assert!(!knows("bubblewrap 0.6.1") && !knows("bubblewrap built from source"));
     }
 
     #[test]

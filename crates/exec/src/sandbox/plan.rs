@@ -4,12 +4,12 @@
 use std::{
     collections::BTreeSet,
     fs,
-    os::unix::fs::{DirBuilderExt, FileTypeExt},
+    os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt},
     path::{Path, PathBuf},
 };
 
 use super::{
-    closed::{self, Closed, Held, Kind},
+    closed::{self, Closed, Held, Kind, Look},
     host::{Host, MADE_CACHES},
     policy::{Place, Policy},
 };
@@ -45,44 +45,56 @@ impl Plan {
         make_folders(policy, &mut gaps);
         let writable = writable(policy);
         let cwd = fs::canonicalize(&policy.cwd).map_err(|error| {
-            format!("its working folder `{}` cannot be used: {error}", policy.cwd.display())
+            format!(
+                "its working folder `{}` cannot be used: {error}",
+                policy.cwd.display()
+            )
         })?;
         let hidden = hidden();
         let shown = shown(&hidden);
         let look = closed::look(policy);
         if look.too_many {
-            return Err(format!("more than {} blocked files are in its folders", closed::MOST));
-        }
-        if let Some(folder) = &look.stopped_at {
-            gaps.push(format!(
-                "blocked names below `{}`: there is too much to look through",
-                folder.display()
+            return Err(format!(
+                "more than {} blocked files are in its folders",
+                closed::MOST
             ));
         }
-        if let Some(folder) = policy.workspace.as_ref().filter(|folder| policy.host.home.starts_with(folder))
-        {
-            let folder = folder.display();
-            gaps.push(format!(
-                "blocked names below `{folder}`: a workspace that holds the home is not looked through"
-            ));
-        }
+        gaps.extend(unseen(policy, &look));
         let held = Held::new(policy, &look.entries);
         let mut closed: BTreeSet<Closed> = look.entries.into_iter().map(|entry| entry.closed).collect();
         closed.extend(closed::doors(policy));
-        closed.retain(|closed| in_sight(&closed.path, &hidden, shown.iter().chain(&writable)));
+        closed.retain(|closed| {
+            in_sight(&closed.path, &hidden, shown.iter().chain(&writable)) && reachable(&closed.path)
+        });
         let closed = topmost(closed);
         if let Some(entry) = closed.iter().find(|entry| cwd.starts_with(&entry.path)) {
             let entry = entry.path.display();
-            return Err(format!("its working folder `{}` lies in a blocked path (`{entry}`)", cwd.display()));
+            return Err(format!(
+                "its working folder `{}` lies in a blocked path (`{entry}`)",
+                cwd.display()
+            ));
         }
         let own = policy.workspace.iter().chain(&policy.extra);
         let own = own.filter_map(|path| fs::canonicalize(path).ok()).collect();
         let (names, network) = (names(policy), policy.allow_network);
-        Ok((Self { writable, own, hidden, shown, closed, names, network, cwd, gaps }, held))
+        Ok((
+            Self {
+                writable,
+                own,
+                hidden,
+                shown,
+                closed,
+                names,
+                network,
+                cwd,
+                gaps,
+            },
+            held,
+        ))
     }
 
-    /// What a back end is tried with: nothing writable, nothing blocked, no network.
-    pub(crate) fn trial() -> Self {
+    /// What a back end is tried with: nothing writable, nothing blocked.
+    pub(crate) fn trial(network: bool) -> Self {
         let hidden = hidden();
         let shown = shown(&hidden);
         Self {
@@ -92,7 +104,7 @@ impl Plan {
             shown,
             closed: Vec::new(),
             names: Vec::new(),
-            network: false,
+            network,
             cwd: PathBuf::from("/"),
             gaps: Vec::new(),
         }
@@ -103,15 +115,24 @@ impl Plan {
 fn make_folders(policy: &Policy, gaps: &mut Vec<String>) {
     let make = |folder: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     let home = &policy.host.home;
-    for cache in
-        MADE_CACHES.iter().map(|cache| home.join(cache)).filter(|cache| policy.host.caches.contains(cache))
+    for cache in MADE_CACHES
+        .iter()
+        .map(|cache| home.join(cache))
+        .filter(|cache| policy.host.caches.contains(cache))
     {
         // Without it the launcher's own error tells more than ours would.
         let _ = make(&cache);
     }
-    for path in policy.extra.iter().filter(|path| path.symlink_metadata().is_err()) {
+    for path in policy
+        .extra
+        .iter()
+        .filter(|path| path.symlink_metadata().is_err())
+    {
         if let Err(error) = make(path) {
-            gaps.push(format!("writing `{}`: it is missing and cannot be made ({error})", path.display()));
+            gaps.push(format!(
+                "writing `{}`: it is missing and cannot be made ({error})",
+                path.display()
+            ));
         }
     }
 }
@@ -120,28 +141,72 @@ fn make_folders(policy: &Policy, gaps: &mut Vec<String>) {
 /// put a link there that leads anywhere.
 fn writable(policy: &Policy) -> Vec<PathBuf> {
     let asked: BTreeSet<&Path> = policy.writable().collect();
-    let top = |path: &&&Path| !asked.iter().any(|other| other != *path && path.starts_with(other));
-    let real: BTreeSet<PathBuf> =
-        asked.iter().filter(top).filter_map(|path| fs::canonicalize(path).ok()).collect();
+    let top = |path: &&&Path| {
+        !asked
+            .iter()
+            .any(|other| other != *path && path.starts_with(other))
+    };
+    let real: BTreeSet<PathBuf> = asked
+        .iter()
+        .filter(top)
+        .filter_map(|path| fs::canonicalize(path).ok())
+        .collect();
     let below = |path: &&PathBuf| !real.iter().any(|other| other != *path && path.starts_with(other));
     real.iter().filter(below).cloned().collect()
 }
 
+/// Blocked names that are not looked for everywhere, in words.
+fn unseen(policy: &Policy, look: &Look) -> impl Iterator<Item = String> {
+    let below = |folder: &Path, why: &str| format!("blocked names below `{}`: {why}", folder.display());
+    let too_large = look
+        .stopped_at
+        .as_deref()
+        .map(|folder| below(folder, "there is too much to look through"));
+    let holds_home = policy
+        .workspace
+        .as_deref()
+        .filter(|folder| policy.host.home.starts_with(folder));
+    let holds_home =
+        holds_home.map(|folder| below(folder, "a workspace that holds the home is not looked through"));
+    too_large.into_iter().chain(holds_home)
+}
+
 /// Whether a path is seen at all: not in a hidden folder, unless what is shown or writable there brings it back.
 fn in_sight<'a>(path: &Path, hidden: &[PathBuf], mut opened: impl Iterator<Item = &'a PathBuf>) -> bool {
-    let Some(folder) = hidden.iter().find(|folder| path.starts_with(folder)) else { return true };
+    let Some(folder) = hidden.iter().find(|folder| path.starts_with(folder)) else {
+        return true;
+    };
     opened.any(|root| path.starts_with(root) && (root.starts_with(folder) || folder.starts_with(root)))
+}
+
+/// Whether a server can come to a path at all. Root can, until its sandbox takes its capabilities: what lies in another
+/// user's private folder is out of reach then, also for a mount.
+fn reachable(path: &Path) -> bool {
+    const ROOT: u32 = 0;
+    let open = |folder: &Path| {
+        let Ok(found) = fs::metadata(folder) else {
+            return false;
+        };
+        let by_group = found.gid() == ROOT && found.mode() & 0o010 != 0;
+        found.uid() == ROOT || by_group || found.mode() & 0o001 != 0
+    };
+    let is_root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == ROOT);
+    !is_root || path.ancestors().skip(1).all(open)
 }
 
 /// Each blocked name with each real folder where it counts.
 fn names(policy: &Policy) -> Vec<(PathBuf, String)> {
-    let scopes: BTreeSet<PathBuf> =
-        policy.scopes().filter_map(|scope| fs::canonicalize(scope).ok()).collect();
+    let scopes: BTreeSet<PathBuf> = policy
+        .scopes()
+        .filter_map(|scope| fs::canonicalize(scope).ok())
+        .collect();
     let names = policy.blocked.iter().filter_map(|blocked| match &blocked.place {
         Place::Name(glob) => Some(glob.glob()),
         Place::Path(_) | Place::Below { .. } => None,
     });
-    names.flat_map(|name| scopes.iter().map(move |scope| (scope.clone(), name.into()))).collect()
+    names
+        .flat_map(|name| scopes.iter().map(move |scope| (scope.clone(), name.into())))
+        .collect()
 }
 
 /// The hidden folders that this system has; a link among them leads to another.
@@ -168,7 +233,7 @@ fn topmost(closed: BTreeSet<Closed>) -> Vec<Closed> {
     let mut top: Vec<Closed> = Vec::with_capacity(closed.len());
     for entry in closed {
         let covers = |last: &Closed| {
-            last.path == entry.path || last.kind == Kind::Folder && entry.path.starts_with(&last.path)
+            last.path == entry.path || matches!(last.kind, Kind::Folder | Kind::Sockets) && entry.path.starts_with(&last.path)
         };
         if !top.last().is_some_and(covers) {
             top.push(entry);

@@ -55,12 +55,7 @@ fn main() -> io::Result<()> {
     let reactions = Reactions::new(&mut script.on, &mut script.runs, record.count("start"));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, script.port))?;
     record.add("start", json!({"port": listener.local_addr()?.port()}))?;
-    let server = Arc::new(Server {
-        script,
-        reactions,
-        record,
-        sessions: Mutex::default(),
-    });
+    let server = Arc::new(Server { script, reactions, record, sessions: Mutex::default() });
     thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let server = Arc::clone(&server);
@@ -89,10 +84,7 @@ impl Server {
 
     fn answer(&self, stream: &mut TcpStream, request: &Request, message: &Value) -> io::Result<After> {
         let scripted = match request.method.as_str() {
-            "POST" => self
-                .reactions
-                .for_message(message)
-                .or_else(|| self.reactions.next("POST")),
+            "POST" => self.reactions.for_message(message).or_else(|| self.reactions.next("POST")),
             method => self.reactions.next(method),
         };
         let Some(actions) = scripted else {
@@ -122,18 +114,9 @@ impl Server {
             Action::Reply => return self.behave(stream, request, message),
             Action::ReplySse => {
                 let headers = self.headers(message, "text/event-stream");
-                respond(
-                    stream,
-                    200,
-                    &headers,
-                    &format!("event: message\ndata: {}\n\n", reply()),
-                )?;
+                respond(stream, 200, &headers, &format!("event: message\ndata: {}\n\n", reply()))?;
             }
-            Action::Respond {
-                status,
-                headers,
-                body,
-            } => respond(stream, *status, headers, &filled(body))?,
+            Action::Respond { status, headers, body } => respond(stream, *status, headers, &filled(body))?,
             Action::Begin { status, headers } => {
                 head(stream, *status, headers, "connection: close\r\n")?;
                 return Ok(After::Streaming);
@@ -183,12 +166,9 @@ impl Server {
         match (request.method.as_str(), known) {
             (_, false) => respond(stream, 404, &none, "session not found")?,
             ("POST", true) => match self.script.answers.to(message) {
-                Some(answer) => respond(
-                    stream,
-                    200,
-                    &self.headers(message, "application/json"),
-                    &answer.to_string(),
-                )?,
+                Some(answer) => {
+                    respond(stream, 200, &self.headers(message, "application/json"), &answer.to_string())?
+                }
                 None => respond(stream, 202, &none, "")?,
             },
             ("DELETE", true) => {
@@ -207,12 +187,7 @@ fn respond(
     headers: &BTreeMap<String, String>,
     body: &str,
 ) -> io::Result<()> {
-    head(
-        stream,
-        status,
-        headers,
-        &format!("content-length: {}\r\n", body.len()),
-    )?;
+    head(stream, status, headers, &format!("content-length: {}\r\n", body.len()))?;
     stream.write_all(body.as_bytes())
 }
 
@@ -222,9 +197,6 @@ fn head(
     headers: &BTreeMap<String, String>,
     more: &str,
 ) -> io::Result<()> {
-    let headers: String = headers
-        .iter()
-        .map(|(name, value)| format!("{name}: {value}\r\n"))
-        .collect();
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     stream.write_all(format!("HTTP/1.1 {status} -\r\n{headers}{more}\r\n").as_bytes())
 }

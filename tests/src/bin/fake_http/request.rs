@@ -41,18 +41,10 @@ impl Request {
             };
             headers.insert(name.to_lowercase(), value.trim().to_owned());
         }
-        let length: usize = headers
-            .get("content-length")
-            .and_then(|length| length.parse().ok())
-            .unwrap_or(0);
+        let length: usize = headers.get("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
         let mut body = vec![0; length.min(LONGEST_BODY)];
         input.read_exact(&mut body)?;
-        Ok(Some(Self {
-            method,
-            path,
-            headers,
-            body,
-        }))
+        Ok(Some(Self { method, path, headers, body }))
     }
 
     /// The message that it carries; `null` where it carries none.

@@ -29,11 +29,7 @@ pub fn limit_lifetime() {
 /// Starts a descendant and waits until it has written itself down.
 pub fn spawn(descendant: Descendant, record: &Record) -> io::Result<()> {
     let before = record.count("descendant");
-    let mut child = start(
-        if descendant.daemon { "between" } else { "child" },
-        descendant,
-        record,
-    )?;
+    let mut child = start(if descendant.daemon { "between" } else { "child" }, descendant, record)?;
     if descendant.daemon {
         child.wait()?;
     }
@@ -49,19 +45,10 @@ pub fn spawn(descendant: Descendant, record: &Record) -> io::Result<()> {
 )]
 fn start(role: &str, descendant: Descendant, record: &Record) -> io::Result<std::process::Child> {
     let mut command = Command::new(std::env::current_exe()?);
-    command
-        .args(["--descendant", role])
-        .arg(if descendant.ignore_sigterm {
-            "deaf"
-        } else {
-            "hearing"
-        });
+    command.args(["--descendant", role]).arg(if descendant.ignore_sigterm { "deaf" } else { "hearing" });
     command.args(&record.0);
     if descendant.daemon {
-        command
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     }
     command.spawn()
 }
@@ -72,14 +59,7 @@ pub fn descendant(args: &[String]) -> io::Result<()> {
     let record = Record(args.get(2).map(Into::into));
     if args.first().is_some_and(|role| role == "between") {
         // Its parent's end gives the next one away to whoever takes orphans.
-        start(
-            "daemon",
-            Descendant {
-                daemon: true,
-                ignore_sigterm: deaf,
-            },
-            &record,
-        )?;
+        start("daemon", Descendant { daemon: true, ignore_sigterm: deaf }, &record)?;
         return Ok(());
     }
     if args.first().is_some_and(|role| role == "daemon") {
@@ -88,10 +68,7 @@ pub fn descendant(args: &[String]) -> io::Result<()> {
     if deaf {
         sys::ignore_sigterm();
     }
-    record.add(
-        "descendant",
-        json!({"role": args.first(), "start_time": start_time()}),
-    )?;
+    record.add("descendant", json!({"role": args.first(), "start_time": start_time()}))?;
     hang()
 }
 

@@ -29,13 +29,7 @@ pub struct Server {
 impl Server {
     pub fn new(script: Script, reactions: Reactions<Action>, record: Record) -> Arc<Self> {
         let answers = Mutex::new(script.answers.clone());
-        Arc::new(Self {
-            script,
-            reactions,
-            record,
-            answers,
-            writing: Mutex::new(()),
-        })
+        Arc::new(Self { script, reactions, record, answers, writing: Mutex::new(()) })
     }
 
     /// Reads until the end of standard input.
@@ -96,15 +90,13 @@ impl Server {
             Action::Raw { to, text } => self.write(*to, text.replace("{id}", &id.to_string()).as_bytes()),
             Action::Hex { to, bytes } => self.write(*to, &unhex(bytes)?),
             Action::Fill { to, text, bytes } => self.fill(*to, text, *bytes),
-            Action::Repeat {
-                times,
-                every_ms,
-                actions,
-            } => (0..times.unwrap_or(u64::MAX)).try_for_each(|_| {
-                self.act(actions, message)?;
-                thread::sleep(Duration::from_millis(*every_ms));
-                Ok(())
-            }),
+            Action::Repeat { times, every_ms, actions } => {
+                (0..times.unwrap_or(u64::MAX)).try_for_each(|_| {
+                    self.act(actions, message)?;
+                    thread::sleep(Duration::from_millis(*every_ms));
+                    Ok(())
+                })
+            }
             Action::Background(actions) => {
                 let (server, actions, message) = (Arc::clone(self), actions.clone(), message.clone());
                 thread::spawn(move || server.act(&actions, &message));
@@ -144,11 +136,7 @@ impl Server {
     }
 
     fn reply(&self, message: &Value) -> io::Result<()> {
-        let answer = self
-            .answers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .to(message);
+        let answer = self.answers.lock().unwrap_or_else(PoisonError::into_inner).to(message);
         answer.map_or(Ok(()), |answer| self.send(&answer))
     }
 

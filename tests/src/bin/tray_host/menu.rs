@@ -32,32 +32,17 @@ pub struct Entry {
 impl Entry {
     fn new((id, properties, children): Layout) -> Result<Self, Box<dyn Error>> {
         let text = |name: &str| {
-            properties
-                .get(name)
-                .and_then(|value| <&str>::try_from(value).ok())
-                .unwrap_or_default()
+            properties.get(name).and_then(|value| <&str>::try_from(value).ok()).unwrap_or_default()
         };
-        let flag = |name: &str| {
-            properties
-                .get(name)
-                .and_then(|value| bool::try_from(value).ok())
-                .unwrap_or(true)
-        };
-        let state = properties
-            .get("toggle-state")
-            .and_then(|value| i32::try_from(value).ok());
-        let children = children
-            .into_iter()
-            .map(|child| Self::new(inner(child)?))
-            .collect::<Result<_, _>>()?;
+        let flag =
+            |name: &str| properties.get(name).and_then(|value| bool::try_from(value).ok()).unwrap_or(true);
+        let state = properties.get("toggle-state").and_then(|value| i32::try_from(value).ok());
+        let children =
+            children.into_iter().map(|child| Self::new(inner(child)?)).collect::<Result<_, _>>()?;
         Ok(Self {
             id,
             label: plain(text("label")),
-            kind: if text("type").is_empty() {
-                "standard".to_owned()
-            } else {
-                text("type").to_owned()
-            },
+            kind: if text("type").is_empty() { "standard".to_owned() } else { text("type").to_owned() },
             enabled: flag("enabled"),
             visible: flag("visible"),
             checked: (!text("toggle-type").is_empty()).then_some(state == Some(1)),
@@ -91,9 +76,8 @@ fn plain(label: &str) -> String {
 
 /// The newest item's menu with its revision.
 pub fn read(tray: &Tray) -> Result<(u32, Entry), Box<dyn Error>> {
-    let (revision, root): (u32, Layout) = tray
-        .menu()?
-        .call("GetLayout", &(0i32, -1i32, Vec::<String>::new()))?;
+    let (revision, root): (u32, Layout) =
+        tray.menu()?.call("GetLayout", &(0i32, -1i32, Vec::<String>::new()))?;
     Ok((revision, Entry::new(root)?))
 }
 
@@ -102,18 +86,13 @@ pub fn click(tray: &Tray, path: &[String]) -> Result<Json, Box<dyn Error>> {
     let (_, mut entry) = read(tray)?;
     for label in path {
         let labels: Vec<_> = entry.children.iter().map(|child| child.label.clone()).collect();
-        let found = entry
-            .children
-            .into_iter()
-            .find(|child| child.label == *label && child.visible);
+        let found = entry.children.into_iter().find(|child| child.label == *label && child.visible);
         entry = found.ok_or_else(|| format!("no entry `{label}` among {labels:?}"))?;
     }
     if !entry.enabled {
         return Err(format!("the entry `{}` is greyed out", entry.label).into());
     }
-    let _: () = tray
-        .menu()?
-        .call("Event", &(entry.id, "clicked", Value::from(0i32), 0u32))?;
+    let _: () = tray.menu()?.call("Event", &(entry.id, "clicked", Value::from(0i32), 0u32))?;
     Ok(entry.id.into())
 }
 

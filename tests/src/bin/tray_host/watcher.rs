@@ -58,9 +58,7 @@ impl Board {
         look: impl Fn(&Seen) -> Option<T>,
     ) -> Result<T, Box<dyn Error>> {
         let (seen, _) = (self.0.1)
-            .wait_timeout_while(self.read(), Duration::from_millis(timeout_ms), |seen| {
-                look(seen).is_none()
-            })
+            .wait_timeout_while(self.read(), Duration::from_millis(timeout_ms), |seen| look(seen).is_none())
             .unwrap_or_else(PoisonError::into_inner);
         look(&seen).ok_or_else(|| format!("waited {timeout_ms} ms in vain for {what}").into())
     }
@@ -79,15 +77,9 @@ impl Watcher {
         let sender = header.sender().map(ToString::to_string).unwrap_or_default();
         // Some programs give an object's path, others a name on the bus.
         let item = if service.starts_with('/') {
-            Item {
-                bus: sender,
-                path: service,
-            }
+            Item { bus: sender, path: service }
         } else {
-            Item {
-                bus: service,
-                path: "/StatusNotifierItem".to_owned(),
-            }
+            Item { bus: service, path: "/StatusNotifierItem".to_owned() }
         };
         let name = format!("{}{}", item.bus, item.path);
         self.0.change(|seen| {
@@ -102,12 +94,7 @@ impl Watcher {
 
     #[zbus(property)]
     fn registered_status_notifier_items(&self) -> Vec<String> {
-        self.0
-            .read()
-            .items
-            .iter()
-            .map(|item| format!("{}{}", item.bus, item.path))
-            .collect()
+        self.0.read().items.iter().map(|item| format!("{}{}", item.bus, item.path)).collect()
     }
 
     #[zbus(property)]
@@ -134,9 +121,7 @@ impl Tray {
     /// Takes the watcher's name on the session bus and begins to listen.
     pub fn start() -> Result<Self, Box<dyn Error>> {
         let board = Board::default();
-        let connection = Builder::session()?
-            .serve_at(PATH, Watcher(board.clone()))?
-            .build()?;
+        let connection = Builder::session()?.serve_at(PATH, Watcher(board.clone()))?.build()?;
         listen(&connection, &board)?;
         connection.request_name(NAME)?;
         Ok(Self { connection, board })
@@ -144,47 +129,24 @@ impl Tray {
 
     /// The item that was registered last.
     fn item(&self) -> Result<Item, Box<dyn Error>> {
-        self.board
-            .read()
-            .items
-            .last()
-            .cloned()
-            .ok_or_else(|| "no item is registered".into())
+        self.board.read().items.last().cloned().ok_or_else(|| "no item is registered".into())
     }
 
     /// A proxy for the newest item's menu.
     pub fn menu(&self) -> Result<Proxy<'_>, Box<dyn Error>> {
         let item = self.item()?;
-        let notifier = Proxy::new(
-            &self.connection,
-            item.bus.clone(),
-            item.path,
-            "org.kde.StatusNotifierItem",
-        )?;
+        let notifier =
+            Proxy::new(&self.connection, item.bus.clone(), item.path, "org.kde.StatusNotifierItem")?;
         let path: OwnedObjectPath = notifier.get_property("Menu")?;
-        Ok(Proxy::new(
-            &self.connection,
-            item.bus,
-            path,
-            "com.canonical.dbusmenu",
-        )?)
+        Ok(Proxy::new(&self.connection, item.bus, path, "com.canonical.dbusmenu")?)
     }
 
     pub fn wait_item(&self, timeout_ms: u64) -> Result<Value, Box<dyn Error>> {
-        let item = self
-            .board
-            .wait(timeout_ms, "a tray item", |seen| seen.items.last().cloned())?;
-        let notifier = Proxy::new(
-            &self.connection,
-            item.bus.clone(),
-            item.path,
-            "org.kde.StatusNotifierItem",
-        )?;
+        let item = self.board.wait(timeout_ms, "a tray item", |seen| seen.items.last().cloned())?;
+        let notifier =
+            Proxy::new(&self.connection, item.bus.clone(), item.path, "org.kde.StatusNotifierItem")?;
         let text = |name: &str| {
-            notifier
-                .get_property::<OwnedValue>(name)
-                .ok()
-                .and_then(|value| String::try_from(value).ok())
+            notifier.get_property::<OwnedValue>(name).ok().and_then(|value| String::try_from(value).ok())
         };
         Ok(json!({
             "bus": item.bus, "id": text("Id"), "title": text("Title"), "status": text("Status"),
@@ -193,9 +155,7 @@ impl Tray {
     }
 
     pub fn wait_gone(&self, timeout_ms: u64) -> Result<Value, Box<dyn Error>> {
-        self.board.wait(timeout_ms, "the item's end", |seen| {
-            seen.items.is_empty().then_some(true.into())
-        })
+        self.board.wait(timeout_ms, "the item's end", |seen| seen.items.is_empty().then_some(true.into()))
     }
 
     pub fn counts(&self) -> Value {
@@ -238,10 +198,9 @@ fn listen(connection: &Connection, board: &Board) -> Result<(), Box<dyn Error>> 
             }
         }
     });
-    for (member, count) in [
-        ("LayoutUpdated", layout as fn(&mut Seen)),
-        ("ItemsPropertiesUpdated", properties),
-    ] {
+    for (member, count) in
+        [("LayoutUpdated", layout as fn(&mut Seen)), ("ItemsPropertiesUpdated", properties)]
+    {
         let rule = zbus::MatchRule::builder()
             .msg_type(zbus::message::Type::Signal)
             .interface("com.canonical.dbusmenu")?

@@ -24,7 +24,10 @@ const LIMIT: Duration = Duration::from_secs(20);
 #[test]
 fn links_into_blocked_places_lead_nowhere() {
     let house = House::new();
-    let (home, work) = (house.home.display().to_string(), house.workspace.display().to_string());
+    let (home, work) = (
+        house.home.display().to_string(),
+        house.workspace.display().to_string(),
+    );
     let key = format!("{home}/.ssh/id_ed25519");
     symlink(&key, house.workspace.join("innocent.txt")).unwrap();
     symlink(&house.home, house.workspace.join("up")).unwrap();
@@ -41,13 +44,28 @@ fn links_into_blocked_places_lead_nowhere() {
                 (json!(["read", format!("{work}/sub/env.txt")]), "EACCES"),
                 (json!(["make", sub]), "ok"),
                 (json!(["through_link", key, format!("{sub}/link")]), "EACCES"),
-                (json!(["through_link", format!("{work}/.env"), format!("{sub}/env")]), "EACCES"),
+                (
+                    json!(["through_link", format!("{work}/.env"), format!("{sub}/env")]),
+                    "EACCES",
+                ),
                 (json!(["hard_link", key, format!("{sub}/hard")]), "refused"),
-                (json!(["hard_link", format!("{work}/.env"), format!("{sub}/hard-env")]), "refused"),
-                (json!(["hard_link", format!("{home}/.netrc"), format!("{sub}/hard-netrc")]), "refused"),
+                (
+                    json!(["hard_link", format!("{work}/.env"), format!("{sub}/hard-env")]),
+                    "refused",
+                ),
+                (
+                    json!(["hard_link", format!("{home}/.netrc"), format!("{sub}/hard-netrc")]),
+                    "refused",
+                ),
                 (json!(["read", format!("/proc/self/root{key}")]), "EACCES"),
-                (json!(["read", format!("/proc/self/cwd/../.ssh/id_ed25519")]), "EACCES"),
-                (json!(["read", format!("/proc/thread-self/root{work}/.env")]), "EACCES"),
+                (
+                    json!(["read", format!("/proc/self/cwd/../.ssh/id_ed25519")]),
+                    "EACCES",
+                ),
+                (
+                    json!(["read", format!("/proc/thread-self/root{work}/.env")]),
+                    "EACCES",
+                ),
             ],
         );
     }
@@ -68,7 +86,10 @@ fn a_link_planted_by_a_server_widens_nothing_at_the_next_start() {
             backend,
             &[
                 (json!(["write", format!("{work}/out/there.txt")]), "refused"),
-                (json!(["write", format!("{}/there.txt", house.outside.display())]), "refused"),
+                (
+                    json!(["write", format!("{}/there.txt", house.outside.display())]),
+                    "refused",
+                ),
                 (json!(["child", "/usr/bin/printf", "x"]), "ok x"),
                 (json!(["write", format!("{work}/main.py")]), "ok"),
             ],
@@ -90,7 +111,10 @@ fn other_processes_cannot_be_looked_into_traced_or_signalled() {
                 (json!(["roots", key]), "refused"),
                 (json!(["read", format!("/proc/{owner}/environ")]), "refused"),
                 (json!(["read", format!("/proc/{owner}/root{key}")]), "refused"),
-                (json!(["read", format!("/proc/{owner}/fd/{}", open.as_raw_fd())]), "refused"),
+                (
+                    json!(["read", format!("/proc/{owner}/fd/{}", open.as_raw_fd())]),
+                    "refused",
+                ),
                 (json!(["listing", format!("/proc/{owner}/cwd")]), "refused"),
                 (json!(["read", format!("/proc/{owner}/maps")]), "refused"),
                 (json!(["write", format!("/proc/{owner}/mem")]), "refused"),
@@ -102,7 +126,10 @@ fn other_processes_cannot_be_looked_into_traced_or_signalled() {
     // In bubblewrap this would be its own init, outside it is the host's.
     house.expect(
         Backend::Landlock,
-        &[(json!(["read", "/proc/1/environ"]), "refused"), (json!(["trace", 1]), "refused")],
+        &[
+            (json!(["read", "/proc/1/environ"]), "refused"),
+            (json!(["trace", 1]), "refused"),
+        ],
     );
 }
 
@@ -134,11 +161,34 @@ fn doors_of_the_session_are_shut() {
         cases.push((json!(["unix", "/var/run/docker.sock"]), "refused"));
         cases.push((json!(["unix_by_pair", datagrams]), "refused"));
         cases.push((json!(["listing", house.session]), "refused"));
-        for variable in ["SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "XDG_RUNTIME_DIR"] {
+        for variable in [
+            "SSH_AUTH_SOCK",
+            "DBUS_SESSION_BUS_ADDRESS",
+            "DOCKER_HOST",
+            "XDG_RUNTIME_DIR",
+        ] {
             cases.push((json!(["environment", variable]), "ok unset"));
         }
         house.expect(backend, &cases);
     }
+}
+
+#[test]
+fn a_door_in_another_users_private_folder_does_not_keep_a_server_from_starting() {
+    let mut house = House::new();
+    let private = house.root.path().join("private");
+    fs::create_dir(&private).unwrap();
+    house.listen(&private.join("agent"));
+    // Root gives the folder away; another user can only shut itself out.
+    if std::os::unix::fs::chown(&private, Some(65534), Some(65534)).is_ok() {
+        fs::set_permissions(&private, fs::Permissions::from_mode(0o700)).unwrap();
+    } else {
+        fs::set_permissions(&private, fs::Permissions::from_mode(0o000)).unwrap();
+    }
+    for backend in BOTH {
+        house.expect(backend, &[(json!(["unix", private.join("agent")]), "refused")]);
+    }
+    fs::set_permissions(&private, fs::Permissions::from_mode(0o700)).unwrap();
 }
 
 #[test]
@@ -166,7 +216,10 @@ fn no_capability_is_left_to_undo_the_sandbox() {
                 (json!(["status", "NoNewPrivs"]), "ok 1"),
                 (json!(["status", "Seccomp"]), "ok 2"),
                 (json!(["new_user_namespace"]), "refused"),
-                (json!(["child", "/usr/bin/unshare", "-Urm", "/bin/cat", key]), "refused"),
+                (
+                    json!(["child", "/usr/bin/unshare", "-Urm", "/bin/cat", key]),
+                    "refused",
+                ),
                 (json!(["child", "/bin/umount", ssh]), "refused"),
                 (json!(["syscall", libc::SYS_mount]), "EPERM"),
                 (json!(["syscall", libc::SYS_umount2]), "EPERM"),
@@ -194,14 +247,23 @@ fn nothing_is_inherited_but_the_three_streams() {
 #[test]
 fn the_pid_told_is_the_hosts_pid_of_the_server_itself() {
     let house = House::new();
-    let confined = house.confine(Backend::Bubblewrap, "/bin/sleep", vec!["1000".into()]).unwrap();
+    let confined = house
+        .confine(Backend::Bubblewrap, "/bin/sleep", vec!["1000".into()])
+        .unwrap();
     assert_eq!(confined.launchers, 2);
     let (mut child, info) = start(confined, Stdio::null());
     let pid = host_pid(info.unwrap(), LIMIT).unwrap();
     let end = syscall::process_end(pid).unwrap();
     let parents = |pid: u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().parse::<u32>().unwrap()
+        stat.rsplit_once(") ")
+            .unwrap()
+            .1
+            .split(' ')
+            .nth(1)
+            .unwrap()
+            .parse::<u32>()
+            .unwrap()
     };
     let init = parents(pid);
     assert_eq!(parents(init), child.id());
@@ -220,7 +282,9 @@ fn the_pid_told_is_the_hosts_pid_of_the_server_itself() {
 #[test]
 fn a_launcher_that_fails_tells_no_pid() {
     let house = House::new();
-    let confined = house.confine(Backend::Bubblewrap, "/nowhere/program", Vec::new()).unwrap();
+    let confined = house
+        .confine(Backend::Bubblewrap, "/nowhere/program", Vec::new())
+        .unwrap();
     let (mut child, info) = start(confined, Stdio::null());
     assert!(!child.wait().unwrap().success());
     assert!(host_pid(info.unwrap(), LIMIT).is_err());
@@ -228,11 +292,18 @@ fn a_launcher_that_fails_tells_no_pid() {
 
 #[test]
 fn everything_holds_for_an_unprivileged_user_too() {
-    if fs::metadata("/proc/self").map(|own| std::os::unix::fs::MetadataExt::uid(&own)).unwrap() != 0 {
+    if fs::metadata("/proc/self")
+        .map(|own| std::os::unix::fs::MetadataExt::uid(&own))
+        .unwrap()
+        != 0
+    {
         // Then every test here runs as one already.
         return;
     }
-    let folder = tempfile::Builder::new().prefix("patchbay-user-").tempdir().unwrap();
+    let folder = tempfile::Builder::new()
+        .prefix("patchbay-user-")
+        .tempdir()
+        .unwrap();
     let program = folder.path().join("tests");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     // The other user may not reach the checkout.
@@ -259,21 +330,41 @@ fn everything_holds_for_an_unprivileged_user_too() {
 #[test]
 fn a_server_without_a_sandbox_says_so() {
     let mut house = House::new();
-    let command = house.confine(Backend::Landlock, PYTHON, Vec::new()).unwrap().command;
+    let command = house
+        .confine(Backend::Landlock, PYTHON, Vec::new())
+        .unwrap()
+        .command;
     let bare = confine(house.probe(Backend::Landlock), None, command).unwrap();
-    assert!(!bare.state.active && bare.state.label.contains("`sandbox = false`"), "{:?}", bare.state);
+    assert!(
+        !bare.state.active && bare.state.label.contains("`sandbox = false`"),
+        "{:?}",
+        bare.state
+    );
     house.inputs.mode = Mode::Off;
     let off = house.confine(Backend::Landlock, PYTHON, Vec::new()).unwrap();
-    assert!(!off.state.active && off.state.label.contains("[sandbox] mode"), "{:?}", off.state);
+    assert!(
+        !off.state.active && off.state.label.contains("[sandbox] mode"),
+        "{:?}",
+        off.state
+    );
 }
 
 #[test]
 fn without_a_back_end_auto_does_not_start_and_says_what_can_be_done() {
     let house = House::new();
-    let command = house.confine(Backend::Landlock, PYTHON, Vec::new()).unwrap().command;
+    let command = house
+        .confine(Backend::Landlock, PYTHON, Vec::new())
+        .unwrap()
+        .command;
     let none = Probe::of(vec![Backend::Seatbelt]);
     let error = confine(&none, Some(&house.policy()), command).err().unwrap();
-    assert_eq!(error.to_string(), "server `intruder`: no sandbox works here (Seatbelt: it belongs to macOS)");
+    assert_eq!(
+        error.to_string(),
+        "server `intruder`: no sandbox works here (Seatbelt: it belongs to macOS)"
+    );
     let hint = error.hint().unwrap();
-    assert!(hint.contains("Install bubblewrap") && hint.contains("`sandbox = false`"), "{hint}");
+    assert!(
+        hint.contains("Install bubblewrap") && hint.contains("`sandbox = false`"),
+        "{hint}"
+    );
 }

@@ -6,7 +6,7 @@ use std::{
     os::unix::fs::symlink,
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::house::{BOTH, House, PYTHON};
 use crate::{
@@ -33,61 +33,84 @@ fn blocked_places_can_be_neither_read_nor_written_nor_listed() {
                 refused("read", format!("{work}/sub/server.key")),
                 refused("read", format!("{}/token", house.patchbay.display())),
                 refused("listing", format!("{}", house.patchbay.display())),
-                (json!(["chmod_and_read", format!("{home}/.ssh/id_ed25519")]), "refused"),
+                (
+                    json!(["chmod_and_read", format!("{home}/.ssh/id_ed25519")]),
+                    "refused",
+                ),
                 (json!(["chmod_and_read", format!("{home}/.ssh")]), "refused"),
                 (json!(["chmod_and_read", format!("{work}/.env")]), "refused"),
                 (json!(["remove", format!("{work}/.env")]), "refused"),
-                (json!(["rename", format!("{work}/.env"), format!("{work}/sub/env")]), "refused"),
-                (json!(["rename", format!("{work}/.env"), format!("{work}/env")]), "refused"),
+                (
+                    json!(["rename", format!("{work}/.env"), format!("{work}/sub/env")]),
+                    "refused",
+                ),
+                (
+                    json!(["rename", format!("{work}/.env"), format!("{work}/env")]),
+                    "refused",
+                ),
             ],
         );
-        assert_eq!(fs::read_to_string(house.workspace.join(".env")).unwrap(), "SECRET=1");
+        assert_eq!(
+            fs::read_to_string(house.workspace.join(".env")).unwrap(),
+            "SECRET=1"
+        );
     }
 }
 
 #[test]
-fn the_workspace_temp_folders_caches_and_writable_paths_are_written_and_nothing_else() {
+fn the_workspace_temp_folders_caches_and_writable_paths_are_written() {
     let mut house = House::new();
     let extra = house.root.path().join("extra");
     house.inputs.writable_paths = vec![extra.to_str().unwrap().into(), "~/.tool/cache".into()];
-    let (home, work) = (house.home.display().to_string(), house.workspace.display().to_string());
+    let (home, work) = (&house.home, &house.workspace);
     for backend in BOTH {
-        let ok = |path: String| (json!(["write", path]), "ok");
-        let refused = |path: String| {
-            (json!(["write", path]), if backend == Backend::Bubblewrap { "EROFS" } else { "EACCES" })
-        };
+        let paths = [
+            work.join("main.py"),
+            work.join(format!("free/{backend}.txt")),
+            house.temp.join("x"),
+            home.join(".cache/launch"),
+            home.join(".npm/x"),
+            home.join(".local/share/uv/x"),
+            extra.join("x"),
+            home.join(".tool/cache/x"),
+        ];
+        house.expect(backend, &paths.map(|path| (json!(["write", path]), "ok")));
+    }
+}
+
+#[test]
+fn everything_else_is_read_only() {
+    let house = House::new();
+    let there = house.outside.join("there.txt");
+    for (backend, error) in [(Backend::Bubblewrap, "EROFS"), (Backend::Landlock, "EACCES")] {
+        let unwritable = [
+            house.home.join("notes.txt"),
+            house.home.join(".bashrc"),
+            there.clone(),
+            house.outside.join("new.txt"),
+        ];
+        house.expect(backend, &unwritable.map(|path| (json!(["write", path]), error)));
         house.expect(
             backend,
             &[
-                ok(format!("{work}/main.py")),
-                ok(format!("{work}/free/new-{backend}.txt")),
-                ok(format!("{}/x", house.temp.display())),
-                ok(format!("{home}/.cache/launch")),
-                ok(format!("{home}/.npm/x")),
-                ok(format!("{home}/.local/share/uv/x")),
-                ok(format!("{}/x", extra.display())),
-                ok(format!("{home}/.tool/cache/x")),
-                refused(format!("{home}/notes.txt")),
-                refused(format!("{home}/.bashrc")),
-                refused(format!("{home}/.tool/x")),
-                refused(format!("{}/there.txt", house.outside.display())),
-                refused(format!("{}/new.txt", house.outside.display())),
-                (json!(["read", format!("{}/there.txt", house.outside.display())]), "ok there"),
-                (json!(["read", format!("{home}/notes.txt")]), "ok notes"),
-                (json!(["make", format!("{}/folder", house.outside.display())]), "refused"),
-                (json!(["remove", format!("{}/there.txt", house.outside.display())]), "refused"),
+                (json!(["read", there]), "ok there"),
+                (json!(["read", house.home.join("notes.txt")]), "ok notes"),
+                (json!(["make", house.outside.join("folder")]), "refused"),
+                (json!(["remove", there]), "refused"),
                 (
-                    json!([
-                        "rename",
-                        format!("{}/there.txt", house.outside.display()),
-                        format!("{work}/free/x")
-                    ]),
+                    json!(["rename", there, house.workspace.join("free/x")]),
                     "refused",
                 ),
                 (json!(["write", "/etc/patchbay-was-here"]), "refused"),
-                (json!(["open_to_write", "/proc/sys/kernel/core_pattern"]), "refused"),
+                (
+                    json!(["open_to_write", "/proc/sys/kernel/core_pattern"]),
+                    "refused",
+                ),
                 (json!(["open_to_write", "/proc/sysrq-trigger"]), "refused"),
-                (json!(["open_to_write", "/sys/kernel/mm/transparent_hugepage/enabled"]), "refused"),
+                (
+                    json!(["open_to_write", "/sys/kernel/mm/transparent_hugepage/enabled"]),
+                    "refused",
+                ),
             ],
         );
     }
@@ -97,16 +120,28 @@ fn the_workspace_temp_folders_caches_and_writable_paths_are_written_and_nothing_
 fn a_disk_that_is_all_writable_keeps_what_is_blocked_and_the_systems_switches() {
     let mut house = House::new();
     house.inputs.writable_paths = vec!["/".into()];
-    let (home, work) = (house.home.display().to_string(), house.workspace.display().to_string());
+    let (home, work) = (
+        house.home.display().to_string(),
+        house.workspace.display().to_string(),
+    );
     for backend in BOTH {
         house.expect(
             backend,
             &[
-                (json!(["write", format!("{}/there.txt", house.outside.display())]), "ok"),
+                (
+                    json!(["write", format!("{}/there.txt", house.outside.display())]),
+                    "ok",
+                ),
                 (json!(["read", format!("{home}/.ssh/id_ed25519")]), "EACCES"),
                 (json!(["write", format!("{work}/.env")]), "EACCES"),
-                (json!(["open_to_write", "/proc/sys/kernel/core_pattern"]), "refused"),
-                (json!(["open_to_write", "/sys/kernel/mm/transparent_hugepage/enabled"]), "refused"),
+                (
+                    json!(["open_to_write", "/proc/sys/kernel/core_pattern"]),
+                    "refused",
+                ),
+                (
+                    json!(["open_to_write", "/sys/kernel/mm/transparent_hugepage/enabled"]),
+                    "refused",
+                ),
                 (json!(["unix", "/run/docker.sock"]), "refused"),
                 (json!(["environment", "SSH_AUTH_SOCK"]), "ok unset"),
             ],
@@ -119,8 +154,15 @@ fn without_network_nothing_outside_is_reached() {
     let mut house = House::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let (tcp, udp) = (listener.local_addr().unwrap().port(), datagrams.local_addr().unwrap().port());
-    let cases = [(json!(["tcp", tcp]), "ok"), (json!(["udp", udp]), "ok"), (json!(["own_loopback"]), "ok")];
+    let (tcp, udp) = (
+        listener.local_addr().unwrap().port(),
+        datagrams.local_addr().unwrap().port(),
+    );
+    let cases = [
+        (json!(["tcp", tcp]), "ok"),
+        (json!(["udp", udp]), "ok"),
+        (json!(["own_loopback"]), "ok"),
+    ];
     for backend in BOTH {
         house.expect(backend, &cases);
     }
@@ -172,7 +214,10 @@ fn a_name_blocked_by_the_settings_is_held_wherever_it_stands() {
         fs::write(house.workspace.join(path), text).unwrap();
     }
     fs::write(house.home.join(".envrc"), "7").unwrap();
-    house.inputs.blocked_paths.extend(["private".into(), "conf/*.secret.yaml".into()]);
+    house
+        .inputs
+        .blocked_paths
+        .extend(["private".into(), "conf/*.secret.yaml".into()]);
     let work = house.workspace.display().to_string();
     for backend in BOTH {
         house.expect(
@@ -184,8 +229,14 @@ fn a_name_blocked_by_the_settings_is_held_wherever_it_stands() {
                 (json!(["listing", format!("{work}/private")]), "EACCES"),
                 (json!(["read", format!("{work}/conf/one.secret.yaml")]), "EACCES"),
                 (json!(["read", format!("{work}/conf/two.yaml")]), "ok 5"),
-                (json!(["read", format!("{work}/node_modules/certs/cacert.pem")]), "ok 6"),
-                (json!(["read", format!("{}/.envrc", house.home.display())]), "EACCES"),
+                (
+                    json!(["read", format!("{work}/node_modules/certs/cacert.pem")]),
+                    "ok 6",
+                ),
+                (
+                    json!(["read", format!("{}/.envrc", house.home.display())]),
+                    "EACCES",
+                ),
             ],
         );
     }
@@ -196,7 +247,11 @@ fn a_blocked_name_that_appears_later_is_told_once_and_held_from_the_next_start()
     let house = House::new();
     let late = house.workspace.join("sub/.env.local");
     for backend in BOTH {
-        let mut held = house.confine(backend, "/bin/true", Vec::new()).unwrap().held.unwrap();
+        let mut held = house
+            .confine(backend, "/bin/true", Vec::new())
+            .unwrap()
+            .held
+            .unwrap();
         assert_eq!(held.appeared(), Vec::<std::path::PathBuf>::new());
         fs::write(&late, "LATE=1").unwrap();
         // As an editor saves: another file in its place.
@@ -208,7 +263,10 @@ fn a_blocked_name_that_appears_later_is_told_once_and_held_from_the_next_start()
         assert_eq!(held.appeared(), Vec::<std::path::PathBuf>::new());
         house.expect(
             backend,
-            &[(json!(["read", late]), "EACCES"), (json!(["read", house.workspace.join(".env")]), "EACCES")],
+            &[
+                (json!(["read", late]), "EACCES"),
+                (json!(["read", house.workspace.join(".env")]), "EACCES"),
+            ],
         );
         fs::remove_file(&late).unwrap();
     }
@@ -217,15 +275,28 @@ fn a_blocked_name_that_appears_later_is_told_once_and_held_from_the_next_start()
 #[test]
 fn what_landlock_cannot_hold_is_named_and_required_then_refuses() {
     let mut house = House::new();
-    let bubblewrap = house.confine(Backend::Bubblewrap, "/bin/true", Vec::new()).unwrap().state;
+    let bubblewrap = house
+        .confine(Backend::Bubblewrap, "/bin/true", Vec::new())
+        .unwrap()
+        .state;
     assert!(bubblewrap.label.starts_with("bubblewrap "), "{bubblewrap:?}");
     assert_eq!(bubblewrap.gaps, Vec::<String>::new());
-    let landlock = house.confine(Backend::Landlock, "/bin/true", Vec::new()).unwrap().state;
-    assert!(landlock.active && landlock.label.starts_with("Landlock (version "), "{landlock:?}");
+    let landlock = house
+        .confine(Backend::Landlock, "/bin/true", Vec::new())
+        .unwrap()
+        .state;
+    assert!(
+        landlock.active && landlock.label.starts_with("Landlock (version "),
+        "{landlock:?}"
+    );
     let env = house.workspace.join(".env").display().to_string();
     assert!(landlock.gaps[0].contains(&env), "{landlock:?}");
     house.inputs.mode = Mode::Required;
-    assert!(house.confine(Backend::Bubblewrap, "/bin/true", Vec::new()).is_ok());
+    assert!(
+        house
+            .confine(Backend::Bubblewrap, "/bin/true", Vec::new())
+            .is_ok()
+    );
     let Err(ExecError::Sandbox { reason, hint, .. }) =
         house.confine(Backend::Landlock, "/bin/true", Vec::new())
     else {
@@ -253,56 +324,131 @@ fn a_workspace_that_is_itself_blocked_is_refused() {
     let link = house.home.join("link");
     symlink(&house.patchbay, &link).unwrap();
     house.inputs.workspace = Some(house.patchbay.clone());
-    assert!(matches!(Policy::new("s", house.inputs.clone()), Err(ExecError::Sandbox { .. })));
+    assert!(matches!(
+        Policy::new("s", house.inputs.clone()),
+        Err(ExecError::Sandbox { .. })
+    ));
     (house.inputs.workspace, house.inputs.cwd) = (Some(link.clone()), link);
     for backend in BOTH {
-        assert!(matches!(house.confine(backend, "/bin/true", Vec::new()), Err(ExecError::Sandbox { .. })));
+        assert!(matches!(
+            house.confine(backend, "/bin/true", Vec::new()),
+            Err(ExecError::Sandbox { .. })
+        ));
+    }
+}
+
+/// A command and what it is about.
+type Case = (&'static str, Vec<String>);
+
+fn node(code: &str) -> Case {
+    ("/usr/bin/node", vec!["-e".into(), code.into()])
+}
+
+fn shell(code: &str) -> Case {
+    ("/bin/sh", vec!["-c".into(), code.into()])
+}
+
+/// The intruder as a program that fails with a traceback.
+fn python(house: &House, step: &Value) -> Case {
+    let script = house.root.path().join("intruder.py");
+    (
+        PYTHON,
+        vec![
+            script.to_str().unwrap().into(),
+            "traceback".into(),
+            json!([step]).to_string(),
+        ],
+    )
+}
+
+/// Lets a command fail in each back end and explains what it wrote.
+fn explained(
+    house: &House,
+    (program, args): &Case,
+    backends: &[Backend],
+) -> Vec<(String, &'static str, String)> {
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let one = |backend: &Backend| {
+        let output = house.run(*backend, program, &args);
+        assert!(!output.status.success(), "{backend}: {args:?} worked");
+        let denial = explain(&house.policy(), &output.stderr_lines());
+        let denial = denial.unwrap_or_else(|| panic!("{backend}: not explained: {}", output.stderr));
+        (denial.target, denial.setting, denial.hint)
+    };
+    backends.iter().map(one).collect()
+}
+
+#[test]
+fn what_a_server_writes_about_a_path_leads_to_the_path_and_its_setting() {
+    let house = House::new();
+    let outside = house.outside.join("new.txt").display().to_string();
+    let env = house.workspace.join(".env").display().to_string();
+    let cases = [
+        (
+            python(&house, &json!(["write", outside])),
+            &outside,
+            "[sandbox] writable_paths",
+        ),
+        (
+            node(&format!("require('fs').writeFileSync({outside:?}, '')")),
+            &outside,
+            "[sandbox] writable_paths",
+        ),
+        (
+            shell(&format!("echo x > '{outside}'")),
+            &outside,
+            "[sandbox] writable_paths",
+        ),
+        (
+            python(&house, &json!(["read", env])),
+            &env,
+            "[sandbox] blocked_paths",
+        ),
+        (
+            node("require('fs').readFileSync('.env')"),
+            &env,
+            "[sandbox] blocked_paths",
+        ),
+        (shell("cat .env"), &env, "[sandbox] blocked_paths"),
+    ];
+    for (case, target, setting) in &cases {
+        for (found, by, _) in explained(&house, case, &BOTH) {
+            assert_eq!((&found, by), (*target, *setting), "{case:?}");
+        }
     }
 }
 
 #[test]
-fn what_a_server_writes_about_a_denial_leads_to_the_setting() {
+fn what_a_server_writes_about_the_network_leads_to_the_host_and_its_setting() {
     let mut house = House::new();
     house.inputs.allow_network = false;
-    let policy = house.policy();
-    let outside = house.outside.join("new.txt").display().to_string();
-    let env = house.workspace.join(".env").display().to_string();
-    let script = house.root.path().join("intruder.py");
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let node = |code: String| ("/usr/bin/node", vec!["-e".to_owned(), code]);
-    let python = |step: serde_json::Value| {
-        (PYTHON, vec![script.display().to_string(), "traceback".into(), json!([step]).to_string()])
-    };
-    let shell = |code: String| ("/bin/sh", vec!["-c".to_owned(), code]);
-    let fresh = house.workspace.join("fresh.txt").display().to_string();
     let cases = [
-        (python(json!(["write", outside])), outside.as_str(), "[sandbox] writable_paths"),
-        (node(format!("require('fs').writeFileSync({outside:?}, '')")), &outside, "[sandbox] writable_paths"),
-        (shell(format!("echo x > '{outside}'")), &outside, "[sandbox] writable_paths"),
-        (python(json!(["read", env])), &env, "[sandbox] blocked_paths"),
-        (node("require('fs').readFileSync('.env')".into()), &env, "[sandbox] blocked_paths"),
-        (shell("cat .env".into()), &env, "[sandbox] blocked_paths"),
         (
-            node(format!("require('net').connect({port}, '127.0.0.1')")),
+            node(&format!("require('net').connect({port}, '127.0.0.1')")),
             "127.0.0.1:",
-            "[sandbox] allow_network",
         ),
-        (node("fetch('http://example.test/')".into()), "example.test", "[sandbox] allow_network"),
-        (python(json!(["tcp", port])), "the network", "[sandbox] allow_network"),
+        (node("fetch('http://example.test/')"), "example.test"),
+        (python(&house, &json!(["tcp", port])), "the network"),
     ];
-    for backend in BOTH {
-        for ((program, args), target, setting) in &cases {
-            let output = house.run(backend, program, &args.iter().map(String::as_str).collect::<Vec<_>>());
-            assert!(!output.status.success(), "{backend}: {args:?} worked");
-            let denial = explain(&policy, &output.stderr_lines());
-            let denial = denial.unwrap_or_else(|| panic!("{backend}: not explained: {}", output.stderr));
-            assert!(denial.target.starts_with(target), "{backend}: {denial:?}, of {}", output.stderr);
-            assert_eq!(denial.setting, *setting, "{backend}: {}", output.stderr);
+    for (case, target) in &cases {
+        for (found, by, _) in explained(&house, case, &BOTH) {
+            assert!(found.starts_with(target), "{found} of {case:?}");
+            assert_eq!(by, "[sandbox] allow_network");
         }
     }
-    let output = house.run(Backend::Landlock, "/bin/sh", &["-c", &format!("echo x > {fresh}")]);
-    let denial = explain(&policy, &output.stderr_lines()).unwrap();
-    assert_eq!((denial.target, denial.setting), (fresh, "[sandbox] blocked_paths"));
-    assert!(denial.hint.contains(&env), "{}", denial.hint);
+}
+
+#[test]
+fn what_landlock_denies_beside_a_blocked_name_is_explained_by_it() {
+    let house = House::new();
+    let fresh = house.workspace.join("fresh.txt").display().to_string();
+    let told = explained(&house, &shell(&format!("echo x > {fresh}")), &[Backend::Landlock]);
+    let (target, setting, hint) = &told[0];
+    assert_eq!((target, *setting), (&fresh, "[sandbox] blocked_paths"));
+    assert!(
+        hint.contains(house.workspace.join(".env").to_str().unwrap()),
+        "{hint}"
+    );
 }
