@@ -9,10 +9,7 @@ pub(crate) fn library_present() -> bool {
 #[cfg(target_os = "linux")]
 fn loadable(name: &str) -> bool {
     let Ok(name) = std::ffi::CString::new(name) else { return false };
-    #[expect(
-        unsafe_code,
-        reason = "asks the loader for a library that the tray would load itself a moment later"
-    )]
+    #[expect(unsafe_code, reason = "asks the loader for the library that the tray would load itself")]
     // SAFETY: the name is a valid C string, and this library's initialisers are those that the tray runs anyway.
     let handle = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_LAZY | libc::RTLD_LOCAL) };
     !handle.is_null()

@@ -30,7 +30,8 @@ pub fn arrange(argv: Vec<OsString>) -> Vec<OsString> {
             break;
         }
         let before_command = words.len() < 2;
-        let takes = own.takes_value(&token).or_else(|| before_command.then(|| global.takes_value(&token)).flatten());
+        let takes =
+            own.takes_value(&token).or_else(|| before_command.then(|| global.takes_value(&token)).flatten());
         match takes {
             // Joined, so that a value may begin with a dash.
             Some(true) if rest.peek().is_some_and(|next| next != "--") => {
@@ -159,7 +160,15 @@ mod tests {
 
     #[test]
     fn other_commands_stay_as_they_are() {
-        for line in ["", "mcp", "mcp list --json", "status --config /c", "call mcp add {}", "--odd mcp add x npx -y", "--config"] {
+        for line in [
+            "",
+            "mcp",
+            "mcp list --json",
+            "status --config /c",
+            "call mcp add {}",
+            "--odd mcp add x npx -y",
+            "--config",
+        ] {
             assert_eq!(arranged(line), line);
         }
     }
@@ -169,7 +178,11 @@ mod tests {
     fn words_that_are_not_unicode_are_words() {
         use std::os::unix::ffi::OsStringExt as _;
         let odd = OsString::from_vec(b"--env\xff".to_vec());
-        let argv = ["patchbay", "mcp", "add", "x", "npx"].map(OsString::from).into_iter().chain([odd.clone()]).collect();
+        let argv = ["patchbay", "mcp", "add", "x", "npx"]
+            .map(OsString::from)
+            .into_iter()
+            .chain([odd.clone()])
+            .collect();
         assert_eq!(arrange(argv).last(), Some(&odd));
     }
 }

@@ -62,7 +62,8 @@ impl Context {
 
     /// Opens the diagnostic log, for commands that run servers themselves. Without it they work all the same.
     pub fn log(&self) -> Option<LogGuard> {
-        let settings = SettingsStore::new(&self.home).read().map(|snapshot| snapshot.settings.log).unwrap_or_default();
+        let settings =
+            SettingsStore::new(&self.home).read().map(|snapshot| snapshot.settings.log).unwrap_or_default();
         // The words of the settings are those of the log.
         let level = settings.level.word().parse().unwrap_or_default();
         match patchbay_records::init(self.home.dir(), level, self.redactor.clone(), settings.retain_days) {
@@ -84,7 +85,8 @@ impl Context {
 /// It does not exist, is no folder, or its path cannot be written as text.
 pub fn folder(dir: &Path) -> Result<String, ApiError> {
     let canonical = dir.canonicalize().map_err(|error| {
-        let code = if error.kind() == std::io::ErrorKind::NotFound { ErrorCode::NotFound } else { ErrorCode::Io };
+        let code =
+            if error.kind() == std::io::ErrorKind::NotFound { ErrorCode::NotFound } else { ErrorCode::Io };
         ApiError::new(code, format!("cannot open the folder {}: {error}", dir.display()))
     })?;
     if !canonical.is_dir() {

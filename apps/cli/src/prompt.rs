@@ -41,7 +41,8 @@ async fn line(question: &str) -> Result<String, ApiError> {
         line = reading => line.map_err(|_| broke_off())?,
         () = interrupted() => return Err(broke_off()),
     };
-    let line = line.map_err(|error| ApiError::new(ErrorCode::Io, format!("cannot read the answer: {error}")))?;
+    let line =
+        line.map_err(|error| ApiError::new(ErrorCode::Io, format!("cannot read the answer: {error}")))?;
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
 }
 
@@ -84,6 +85,7 @@ struct Echo;
 impl Echo {
     fn off() -> Result<Self, ApiError> {
         let message = "this system's terminal cannot hide what is typed";
-        Err(ApiError::new(ErrorCode::Unavailable, message).hint("hand the value over by a pipe: … | patchbay secret set NAME"))
+        Err(ApiError::new(ErrorCode::Unavailable, message)
+            .hint("hand the value over by a pipe: … | patchbay secret set NAME"))
     }
 }

@@ -109,9 +109,12 @@ impl Road {
     pub async fn server(&self, workspace: &Workspace, name: &str) -> Result<ServerStatus, ApiError> {
         let servers = self.call(ListMcpServers { workspace: workspace.key.clone() }).await?;
         servers.into_iter().find(|status| status.id.name.as_str() == name).ok_or_else(|| {
-            ApiError::new(ErrorCode::McpServerNotFound, format!("no MCP server named {name} is configured here"))
-                .server(name)
-                .hint("`patchbay status` lists the servers")
+            ApiError::new(
+                ErrorCode::McpServerNotFound,
+                format!("no MCP server named {name} is configured here"),
+            )
+            .server(name)
+            .hint("`patchbay status` lists the servers")
         })
     }
 

@@ -70,7 +70,10 @@ impl Table {
             let says_something = |row: &Row| row.cells.get(at).is_some_and(|(_, cell)| !cell.is_empty());
             if !self.rows.iter().any(says_something) {
                 self.heading.remove(at);
-                self.rows.iter_mut().filter(|row| at < row.cells.len()).for_each(|row| _ = row.cells.remove(at));
+                self.rows
+                    .iter_mut()
+                    .filter(|row| at < row.cells.len())
+                    .for_each(|row| _ = row.cells.remove(at));
             }
         }
         self
@@ -86,7 +89,8 @@ impl Table {
         let widths = self.widths(terminal.width);
         let mut out = String::new();
         if !self.heading.is_empty() {
-            let heading: Vec<_> = self.heading.iter().map(|title| (Style::Strong, (*title).to_owned())).collect();
+            let heading: Vec<_> =
+                self.heading.iter().map(|title| (Style::Strong, (*title).to_owned())).collect();
             self.line(&mut out, &heading, &widths, terminal);
         }
         for row in &self.rows {
@@ -106,7 +110,10 @@ impl Table {
         let columns = self.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0).max(self.heading.len());
         let mut widths = vec![0; columns];
         let titles = self.heading.iter().enumerate().map(|(at, title)| (at, title.width()));
-        let cells = self.rows.iter().flat_map(|row| row.cells.iter().enumerate().map(|(at, (_, text))| (at, text.width())));
+        let cells = self
+            .rows
+            .iter()
+            .flat_map(|row| row.cells.iter().enumerate().map(|(at, (_, text))| (at, text.width())));
         for (at, width) in titles.chain(cells) {
             widths[at] = widths[at].max(width);
         }
@@ -117,7 +124,8 @@ impl Table {
     }
 
     fn line(&self, out: &mut String, cells: &[(Style, String)], widths: &[usize], terminal: &Terminal) {
-        let wrapped: Vec<Vec<String>> = cells.iter().zip(widths).map(|((_, cell), width)| wrap(cell, *width)).collect();
+        let wrapped: Vec<Vec<String>> =
+            cells.iter().zip(widths).map(|((_, cell), width)| wrap(cell, *width)).collect();
         let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
         for at in 0..height {
             let mut line = " ".repeat(self.indent);
@@ -146,7 +154,10 @@ fn squeeze(widths: &mut [usize], limit: usize) {
         widths[at] = last.saturating_sub(excess).max(last.min(LEAST_LAST));
     }
     while over(widths) > 0 {
-        let Some(widest) = widths.iter_mut().max_by_key(|width| **width).filter(|width| **width > LEAST) else { return };
+        let Some(widest) = widths.iter_mut().max_by_key(|width| **width).filter(|width| **width > LEAST)
+        else {
+            return;
+        };
         *widest -= 1;
     }
 }
@@ -208,7 +219,11 @@ mod tests {
 
     fn table() -> Table {
         let mut table = Table::new(&["Server", "State", "Command"]);
-        table.row([(Style::Strong, "fs"), (Style::Good, "connected"), (Style::Plain, "npx -y some-package /home/me/notes")]);
+        table.row([
+            (Style::Strong, "fs"),
+            (Style::Good, "connected"),
+            (Style::Plain, "npx -y some-package /home/me/notes"),
+        ]);
         table.note(Style::Bad, "a note about it that is rather long and will not fit");
         table.row([(Style::Strong, "我的服务器"), (Style::Faint, "idle"), (Style::Plain, "x")]);
         table
@@ -234,7 +249,11 @@ mod tests {
                 assert!(text.lines().all(|line| line.width() <= width), "{width}:\n{text}");
             }
             let letters = |text: &str| text.chars().filter(|c| !c.is_whitespace()).count();
-            assert_eq!(letters(&text), letters(&table().render(&Terminal::fixed(None, false))), "{width}:\n{text}");
+            assert_eq!(
+                letters(&text),
+                letters(&table().render(&Terminal::fixed(None, false))),
+                "{width}:\n{text}"
+            );
         }
     }
 

@@ -37,7 +37,8 @@ pub fn one_line(text: &str) -> String {
 /// The first line that says something, at most `limit` characters long.
 pub fn first_line(text: &str, limit: usize) -> String {
     let text = clean(text);
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().replace('\t', " ");
+    let line =
+        text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default().replace('\t', " ");
     match line.char_indices().nth(limit) {
         None => line,
         Some((end, _)) => format!("{}…", line[..end].trim_end()),

@@ -25,7 +25,10 @@ pub fn state(state: ServerState) -> (Style, &'static str) {
 /// A server's state in words, with the rest of a pause.
 pub fn status(status: &ServerStatus) -> (Style, String) {
     let (style, word) = state(status.state);
-    let rest = status.until_ms.filter(|_| status.state == ServerState::Paused).map(|until| until.saturating_sub(now_ms()));
+    let rest = status
+        .until_ms
+        .filter(|_| status.state == ServerState::Paused)
+        .map(|until| until.saturating_sub(now_ms()));
     match rest {
         Some(rest) if rest > 0 => (style, format!("{word} for {}", duration(rest))),
         _ => (style, word.to_owned()),
@@ -69,7 +72,14 @@ mod tests {
 
     #[test]
     fn durations_take_the_unit_that_says_most() {
-        for (ms, text) in [(0, "0 s"), (1, "1 s"), (119_000, "119 s"), (120_000, "2 min"), (7_200_000, "2 h"), (172_800_000, "2 d")] {
+        for (ms, text) in [
+            (0, "0 s"),
+            (1, "1 s"),
+            (119_000, "119 s"),
+            (120_000, "2 min"),
+            (7_200_000, "2 h"),
+            (172_800_000, "2 d"),
+        ] {
             assert_eq!(duration(ms), text);
         }
     }

@@ -36,7 +36,8 @@ fn the_agents_name_and_its_own_tools_shape_what_it_is_offered() {
     let mut agent = Agent::open(&place, &[]);
     assert!(agent.tools(1).is_empty());
     assert_eq!(agent.end(), Some(0));
-    let mut agent = Agent::open(&place, &["--agent", "codex", "--sub-agent", "--reserved", "hang", "--reserved", "fail"]);
+    let mut agent =
+        Agent::open(&place, &["--agent", "codex", "--sub-agent", "--reserved", "hang", "--reserved", "fail"]);
     assert_eq!(agent.tools(1), ["echo"]);
     assert_eq!(agent.end(), Some(0));
 }

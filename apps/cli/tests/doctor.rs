@@ -13,7 +13,9 @@ fn it_names_a_missing_program_an_unset_variable_and_what_is_fine() {
     write(&place.settings(), &settings);
     let ended = place.run(&["doctor"]);
     assert_eq!(ended.code, Some(1), "{}", ended.out);
-    for words in ["problem  lost", "problem  unset", "NO_SUCH_VARIABLE", "no-such-program-anywhere", "ok       fine"] {
+    for words in
+        ["problem  lost", "problem  unset", "NO_SUCH_VARIABLE", "no-such-program-anywhere", "ok       fine"]
+    {
         assert!(ended.out.contains(words), "{words}: {}", ended.out);
     }
     assert!(!ended.out.contains("no-such-program-either"), "{}", ended.out);

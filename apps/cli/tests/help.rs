@@ -10,17 +10,41 @@ const TOP: &str = include_str!("help.txt");
 #[test]
 fn the_top_level_help_is_as_pinned() {
     let place = Place::empty();
-    assert_eq!(place.ok(&["--help"]), TOP, "help.txt holds the help; look at the difference before you change it");
+    assert_eq!(
+        place.ok(&["--help"]),
+        TOP,
+        "help.txt holds the help; look at the difference before you change it"
+    );
 }
 
 #[test]
 fn every_command_has_help_and_hidden_ones_are_not_listed() {
     let place = Place::empty();
     for command in [
-        &["mcp"][..], &["mcp", "add"], &["mcp", "list"], &["mcp", "get"], &["mcp", "remove"], &["mcp", "enable"],
-        &["mcp", "disable"], &["status"], &["tools"], &["call"], &["restart"], &["log"], &["trust"], &["secret"],
-        &["secret", "set"], &["secret", "list"], &["secret", "remove"], &["config"], &["config", "show"],
-        &["config", "path"], &["doctor"], &["serve"], &["connect"], &["completions"],
+        &["mcp"][..],
+        &["mcp", "add"],
+        &["mcp", "list"],
+        &["mcp", "get"],
+        &["mcp", "remove"],
+        &["mcp", "enable"],
+        &["mcp", "disable"],
+        &["status"],
+        &["tools"],
+        &["call"],
+        &["restart"],
+        &["log"],
+        &["trust"],
+        &["secret"],
+        &["secret", "set"],
+        &["secret", "list"],
+        &["secret", "remove"],
+        &["config"],
+        &["config", "show"],
+        &["config", "path"],
+        &["doctor"],
+        &["serve"],
+        &["connect"],
+        &["completions"],
     ] {
         let help = place.ok(&[command, &["--help"]].concat());
         assert!(help.contains("Usage: patchbay"), "{command:?}: {help}");
@@ -33,7 +57,9 @@ fn every_command_has_help_and_hidden_ones_are_not_listed() {
 #[test]
 fn what_the_command_line_does_not_know_is_a_usage_error() {
     let place = Place::empty();
-    for args in [&["--odd"][..], &["odd"], &["mcp", "list", "--odd"], &["call", "x"], &["log", "x", "-n", "many"]] {
+    for args in
+        [&["--odd"][..], &["odd"], &["mcp", "list", "--odd"], &["call", "x"], &["log", "x", "-n", "many"]]
+    {
         let told = place.fails(2, args);
         assert!(told.contains("--help"), "{told}");
     }

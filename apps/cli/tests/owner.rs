@@ -25,7 +25,10 @@ fn commands_share_the_owners_server_and_its_end_takes_the_server_along() {
     let status = place.json(&["status"]);
     assert_eq!(status["owner"]["pid"], owner.pid());
     let shown = &status["workspaces"][0]["servers"][0];
-    assert_eq!((&shown["state"], &shown["pid"], &shown["toolCount"]), (&json!("connected"), &json!(pids[0]), &json!(3)));
+    assert_eq!(
+        (&shown["state"], &shown["pid"], &shown["toolCount"]),
+        (&json!("connected"), &json!(pids[0]), &json!(3))
+    );
     let log = place.ok(&["log", "one"]);
     assert!(log.ends_with(" hello from stderr\n") && log.lines().count() == 1, "{log}");
     assert!(place.ok(&["restart", "one"]).starts_with("Stopped one"));
@@ -69,7 +72,12 @@ fn serve_says_in_one_line_what_it_holds() {
     let (home, pid) = (place.home(), child.id());
     let (home, socket) = (home.display(), home.join("control.sock"));
     let socket = socket.display();
-    assert_eq!(line, format!("Patchbay holds the servers of {home} (process {pid}) and listens on {socket}; Ctrl-C ends it\n"));
+    assert_eq!(
+        line,
+        format!(
+            "Patchbay holds the servers of {home} (process {pid}) and listens on {socket}; Ctrl-C ends it\n"
+        )
+    );
     crate::support::send_signal("-INT", child.id());
     assert_eq!(wait_for("its end", || child.try_wait().unwrap()).code(), Some(0));
 }

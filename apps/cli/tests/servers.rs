@@ -7,7 +7,8 @@ use crate::support::{Place, Server, send_signal, wait_for};
 fn place() -> (Place, Server) {
     let place = Place::empty();
     let server = Server::new(&place.home(), "one");
-    let settings = server.entry("one", "auto_approve = true\nprefix = \"p\"\n") + &server.entry("off", "disabled = true");
+    let settings = server.entry("one", "auto_approve = true\nprefix = \"p\"\n")
+        + &server.entry("off", "disabled = true");
     crate::support::write(&place.settings(), &settings);
     (place, server)
 }
@@ -34,7 +35,10 @@ fn a_call_prints_the_text_of_its_result_and_json_the_servers_own_bytes() {
     assert_eq!(out, format!("said by {pid} word\n"));
     let out = place.ok(&["call", "one", "echo", "--json"]);
     let pid = server.pids()[1];
-    assert_eq!(out, format!("{{\"content\":[{{\"type\":\"text\",\"text\":\"said by {pid} \\u001b[31mword\"}}]}}\n"));
+    assert_eq!(
+        out,
+        format!("{{\"content\":[{{\"type\":\"text\",\"text\":\"said by {pid} \\u001b[31mword\"}}]}}\n")
+    );
     let ended = place.run_with(&["call", "one", "echo", "-"], "{}");
     assert_eq!(ended.code, Some(0), "{}", ended.err);
     assert!(server.stopped_in_order());
@@ -53,7 +57,11 @@ fn each_way_in_which_a_call_fails_has_its_exit_code() {
     let started = server.pids().len();
     let told = place.fails(4, &["call", "off", "echo"]);
     assert!(told.contains("off"), "{told}");
-    assert_eq!(server.events().iter().filter(|event| *event == "call").count(), 0, "it was called all the same");
+    assert_eq!(
+        server.events().iter().filter(|event| *event == "call").count(),
+        0,
+        "it was called all the same"
+    );
     assert!(server.pids().len() <= started + 1);
     place.ok(&["mcp", "add", "none", "no-such-program-anywhere", "--auto-approve"]);
     let told = place.fails(6, &["call", "none", "echo"]);

@@ -9,13 +9,11 @@ fn a_server_is_added_shown_switched_and_removed() {
     let place = Place::empty();
     assert!(place.ok(&["mcp", "list"]).starts_with("No servers in "));
     let out = place.ok(&[
-        "mcp", "add", "files", "--env", "A=1", "npx", "-y", "pkg", "--prefix", "f", "--json", "--", "--env", "B=2",
+        "mcp", "add", "files", "--env", "A=1", "npx", "-y", "pkg", "--prefix", "f", "--json", "--", "--env",
+        "B=2",
     ]);
     assert_eq!(out, "Added files: npx -y pkg --json --env B=2\n");
-    assert_eq!(
-        place.json(&["mcp", "get", "files"])["args"],
-        json!(["-y", "pkg", "--json", "--env", "B=2"])
-    );
+    assert_eq!(place.json(&["mcp", "get", "files"])["args"], json!(["-y", "pkg", "--json", "--env", "B=2"]));
     assert_eq!(
         place.ok(&["mcp", "list"]),
         "Server  State    Type   Command or address\n\
@@ -50,7 +48,12 @@ fn secrets_in_the_settings_are_never_shown() {
         [[mcp.servers]]\nname = \"c\"\nenv = { KEY = \"TESTSECRET6\" }\n";
     let place = Place::with(settings);
     for args in [
-        &["mcp", "list"][..], &["mcp", "get", "a"], &["mcp", "get", "b"], &["config", "show"], &["doctor"], &["status"],
+        &["mcp", "list"][..],
+        &["mcp", "get", "a"],
+        &["mcp", "get", "b"],
+        &["config", "show"],
+        &["doctor"],
+        &["status"],
     ] {
         for args in [args.to_vec(), [args, &["--json"]].concat()] {
             let ended = place.run(&args);
@@ -62,7 +65,11 @@ fn secrets_in_the_settings_are_never_shown() {
     assert!(shown.contains("PASSWORD = \"••••••••\"") && shown.contains("PLAIN = \"${HOME}\""), "{shown}");
     let told = place.run(&["mcp", "add", "d", "x", "--env", "API_TOKEN=TESTSECRET7"]);
     assert!(!told.out.contains("TESTSECRET"), "{}", told.out);
-    assert!(told.err.contains("API_TOKEN stands readable") && !told.err.contains("TESTSECRET"), "{}", told.err);
+    assert!(
+        told.err.contains("API_TOKEN stands readable") && !told.err.contains("TESTSECRET"),
+        "{}",
+        told.err
+    );
 }
 
 const WRONG: &str = "[[mcp.servers]]\nname = \"good\"\ncommand = \"sh\"\n\n[[mcp.servers]]\nname = \"bad\"\n";
@@ -72,13 +79,19 @@ fn wrong_settings_keep_servers_from_starting_and_can_be_put_right_from_here() {
     let place = Place::with(WRONG);
     for args in [&["serve"][..], &["connect"], &["tools"], &["call", "good", "x"]] {
         let told = place.fails(2, args);
-        assert!(told.contains("\"bad\"") && told.contains("settings.toml:5:") && told.contains("command"), "{args:?}: {told}");
+        assert!(
+            told.contains("\"bad\"") && told.contains("settings.toml:5:") && told.contains("command"),
+            "{args:?}: {told}"
+        );
     }
     for args in [&["mcp", "list"][..], &["status"], &["config", "show"]] {
         let ended = place.run(args);
         assert_eq!(ended.code, Some(0), "{args:?}: {}", ended.err);
         let all = ended.out + &ended.err;
-        assert!(all.contains("bad") && all.contains("invalid") && all.contains("settings.toml:5:"), "{args:?}: {all}");
+        assert!(
+            all.contains("bad") && all.contains("invalid") && all.contains("settings.toml:5:"),
+            "{args:?}: {all}"
+        );
         assert!(all.contains("good"), "{args:?}: {all}");
     }
     let told = place.fails(2, &["mcp", "get", "bad"]);
@@ -95,7 +108,13 @@ fn wrong_settings_keep_servers_from_starting_and_can_be_put_right_from_here() {
 fn a_file_that_does_not_parse_is_named_with_its_line_and_left_alone() {
     let place = Place::with("[[mcp.servers]]\nname = \"x\ncommand = \"y\"\n");
     let before = place.text();
-    for args in [&["mcp", "list"][..], &["mcp", "add", "n", "c"], &["config", "show"], &["tools"], &["mcp", "get", "x"]] {
+    for args in [
+        &["mcp", "list"][..],
+        &["mcp", "add", "n", "c"],
+        &["config", "show"],
+        &["tools"],
+        &["mcp", "get", "x"],
+    ] {
         let told = place.fails(2, args);
         assert!(told.contains("settings.toml:2:"), "{args:?}: {told}");
     }
@@ -108,7 +127,11 @@ fn errors_are_json_where_json_is_wanted() {
     let place = Place::with(WRONG);
     let told = place.fails(2, &["tools", "--json"]);
     let error: serde_json::Value = serde_json::from_str(&told).unwrap();
-    assert_eq!((error["code"].as_str(), error["place"]["line"].as_u64()), (Some("INVALID"), Some(5)), "{error}");
+    assert_eq!(
+        (error["code"].as_str(), error["place"]["line"].as_u64()),
+        (Some("INVALID"), Some(5)),
+        "{error}"
+    );
 }
 
 #[test]
@@ -126,8 +149,12 @@ fn every_list_is_json_on_request() {
 
 #[test]
 fn text_from_files_cannot_steer_the_terminal() {
-    let place = Place::with("[[mcp.servers]]\nname = \"x\\u202ey\"\ncommand = \"a\\u001b[31mb\"\nargs = [\"\\u009b2J\"]\n");
-    for args in [&["mcp", "list"][..], &["status"], &["config", "show"], &["doctor"], &["mcp", "get", "x\u{202e}y"]] {
+    let place = Place::with(
+        "[[mcp.servers]]\nname = \"x\\u202ey\"\ncommand = \"a\\u001b[31mb\"\nargs = [\"\\u009b2J\"]\n",
+    );
+    for args in
+        [&["mcp", "list"][..], &["status"], &["config", "show"], &["doctor"], &["mcp", "get", "x\u{202e}y"]]
+    {
         let ended = place.run(args);
         let all = ended.out + &ended.err;
         assert!(!all.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{args:?}: {all:?}");

@@ -27,7 +27,11 @@ fn nothing_of_a_project_runs_before_it_is_trusted_and_a_change_asks_again() {
     assert_eq!(shown.code, Some(4), "{}", shown.err);
     let script = format!("argument    {}", server.script().display());
     for words in [
-        "server theirs (stdio)", "runs        sh", script.as_str(), "variable    LD_PRELOAD=/evil.so", "foreign code",
+        "server theirs (stdio)",
+        "runs        sh",
+        script.as_str(),
+        "variable    LD_PRELOAD=/evil.so",
+        "foreign code",
         "hands over  your HOME to sh",
     ] {
         assert!(shown.out.contains(words), "{words}: {}", shown.out);

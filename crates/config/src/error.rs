@@ -108,7 +108,8 @@ pub enum ConfigError {
 
 /// An invalid entry in one sentence: which server, which field, why.
 fn entry_message(entry: &InvalidServer) -> String {
-    let name = entry.name.as_deref().map_or_else(|| "a server without a name".into(), |n| format!("server \"{n}\""));
+    let name =
+        entry.name.as_deref().map_or_else(|| "a server without a name".into(), |n| format!("server \"{n}\""));
     format!("{}: {name}: {}", entry.place, entry.reason)
 }
 
@@ -165,9 +166,11 @@ impl ConfigError {
     fn code(&self) -> ErrorCode {
         match self {
             Self::NoHome { .. } | Self::Io { .. } | Self::TooLarge { .. } => ErrorCode::Io,
-            Self::Syntax { .. } | Self::Value { .. } | Self::Entry(_) | Self::Draft { .. } | Self::NameTaken { .. } => {
-                ErrorCode::Invalid
-            }
+            Self::Syntax { .. }
+            | Self::Value { .. }
+            | Self::Entry(_)
+            | Self::Draft { .. }
+            | Self::NameTaken { .. } => ErrorCode::Invalid,
             Self::UnknownServer { .. } => ErrorCode::McpServerNotFound,
             Self::Conflict { .. } => ErrorCode::Conflict,
             Self::Busy { .. } => ErrorCode::Unavailable,
@@ -193,7 +196,9 @@ impl ConfigError {
 fn io_hint(error: &io::Error) -> Option<&'static str> {
     Some(match error.kind() {
         io::ErrorKind::PermissionDenied => "Check who owns the file and its folder, and their permissions.",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "Free some space on this disk and try again.",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "Free some space on this disk and try again."
+        }
         io::ErrorKind::ReadOnlyFilesystem => "The file system is mounted read-only; make it writable first.",
         io::ErrorKind::NotFound => "Create the folder that is missing, or correct the link that leads there.",
         _ => return None,

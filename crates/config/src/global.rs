@@ -104,4 +104,3 @@ pub fn edit_bytes(file: &Path, bytes: &[u8], edit: &Edit) -> Result<(String, Con
     let text = read::utf8(file, bytes)?;
     edit::edited(file, text, edit)
 }
-

@@ -71,7 +71,9 @@ fn from_environment(var: impl Fn(&str) -> Option<OsString>) -> Result<Home, Conf
         if dir.is_absolute() {
             return Ok(Home { dir });
         }
-        return Err(ConfigError::NoHome { reason: format!("PATCHBAY_HOME is not an absolute path: {}", dir.display()) });
+        return Err(ConfigError::NoHome {
+            reason: format!("PATCHBAY_HOME is not an absolute path: {}", dir.display()),
+        });
     }
     system_folder(&var)
         .filter(|dir| dir.is_absolute())
@@ -116,8 +118,14 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn linux_takes_the_xdg_folder_where_it_is_absolute() {
-        assert_eq!(home(&[("XDG_CONFIG_HOME", "/x"), ("HOME", "/h")]).unwrap().dir(), Path::new("/x/patchbay"));
-        assert_eq!(home(&[("XDG_CONFIG_HOME", "x"), ("HOME", "/h")]).unwrap().dir(), Path::new("/h/.config/patchbay"));
+        assert_eq!(
+            home(&[("XDG_CONFIG_HOME", "/x"), ("HOME", "/h")]).unwrap().dir(),
+            Path::new("/x/patchbay")
+        );
+        assert_eq!(
+            home(&[("XDG_CONFIG_HOME", "x"), ("HOME", "/h")]).unwrap().dir(),
+            Path::new("/h/.config/patchbay")
+        );
     }
 
     #[test]

@@ -32,10 +32,7 @@ pub struct Json {
 /// Text that is too large, is nested too deeply or is no JSON; with the byte where it goes wrong.
 pub fn parse(text: &str) -> Result<Json, SyntaxError> {
     if text.len() > MAX_BYTES {
-        return Err(SyntaxError {
-            reason: format!("larger than {} KiB", MAX_BYTES / 1024),
-            offset: 0,
-        });
+        return Err(SyntaxError { reason: format!("larger than {} KiB", MAX_BYTES / 1024), offset: 0 });
     }
     let body = text.strip_prefix('\u{feff}').unwrap_or(text);
     let shift = text.len() - body.len();
@@ -45,10 +42,7 @@ pub fn parse(text: &str) -> Result<Json, SyntaxError> {
         offset: shift + error.range().start,
     })?;
     let Some(value) = parsed.value else {
-        return Err(SyntaxError {
-            reason: "nothing but space or comments".into(),
-            offset: 0,
-        });
+        return Err(SyntaxError { reason: "nothing but space or comments".into(), offset: 0 });
     };
     let mut repeated = Vec::new();
     let root = node(value, shift, &mut repeated);
@@ -84,10 +78,7 @@ fn bound_depth(text: &str, shift: usize) -> Result<(), SyntaxError> {
         }
         if depth > MAX_DEPTH {
             let offset = shift + scanner.token_start();
-            return Err(SyntaxError {
-                reason: format!("nested more than {MAX_DEPTH} deep"),
-                offset,
-            });
+            return Err(SyntaxError { reason: format!("nested more than {MAX_DEPTH} deep"), offset });
         }
     }
     Ok(())
@@ -103,22 +94,15 @@ fn node(value: ast::Value<'_>, shift: usize, repeated: &mut Vec<Key>) -> Node {
             Err(_) => Value::Number(literal.value.to_owned()),
         },
         ast::Value::StringLit(literal) => Value::String(literal.value.into_owned()),
-        ast::Value::Array(array) => Value::Array(
-            array
-                .elements
-                .into_iter()
-                .map(|item| node(item, shift, repeated))
-                .collect(),
-        ),
+        ast::Value::Array(array) => {
+            Value::Array(array.elements.into_iter().map(|item| node(item, shift, repeated)).collect())
+        }
         ast::Value::Object(object) => {
             let mut seen = HashSet::new();
             let mut members = Vec::with_capacity(object.properties.len());
             for property in object.properties {
                 let span = property.name.start() + shift..property.name.end() + shift;
-                let key = Key {
-                    name: property.name.into_string(),
-                    span,
-                };
+                let key = Key { name: property.name.into_string(), span };
                 if !seen.insert(key.name.clone()) {
                     repeated.push(key.clone());
                 }
@@ -143,27 +127,16 @@ mod tests {
     fn comments_trailing_commas_bom_and_crlf_are_read() {
         let text = "\u{feff}// head\r\n{ /* in\r\nside */ \"a\": [1, -2.50e1, \"http://x\",], // tail\r\n \"b\": null, }\r\n";
         let root = parse(text).unwrap().root;
-        let Value::Table(members) = &root.value else {
-            panic!("a table")
-        };
+        let Value::Table(members) = &root.value else { panic!("a table") };
         assert_eq!(&text[members[0].0.span.clone()], "\"a\"");
         assert_eq!(&text[members[0].1.span.clone()], "[1, -2.50e1, \"http://x\",]");
-        let Value::Array(items) = &members[0].1.value else {
-            panic!("a list")
-        };
+        let Value::Array(items) = &members[0].1.value else { panic!("a list") };
         let values: Vec<_> = items.iter().map(|item| item.value.clone()).collect();
         assert_eq!(
             values,
-            [
-                Value::Integer(1),
-                Value::Number("-2.50e1".into()),
-                Value::String("http://x".into())
-            ]
+            [Value::Integer(1), Value::Number("-2.50e1".into()), Value::String("http://x".into())]
         );
-        assert_eq!(
-            (members[1].0.name.as_str(), &members[1].1.value),
-            ("b", &Value::Null)
-        );
+        assert_eq!((members[1].0.name.as_str(), &members[1].1.value), ("b", &Value::Null));
     }
 
     #[test]
@@ -195,30 +168,21 @@ mod tests {
     fn a_repeated_key_is_found_with_its_place() {
         let text = "{\"a\": 1, \"b\": {\"a\": 2, \"a\": 2}, \"a\": 3}";
         let repeated = parse(text).unwrap().repeated;
-        assert_eq!(
-            repeated.iter().map(|key| key.span.start).collect::<Vec<_>>(),
-            [23, 32]
-        );
+        assert_eq!(repeated.iter().map(|key| key.span.start).collect::<Vec<_>>(), [23, 32]);
     }
 
     #[test]
     fn size_and_depth_are_bounded() {
         assert_eq!(error(&" ".repeat(MAX_BYTES + 1)).0, "larger than 1024 KiB");
         assert!(parse(&format!("{}{}", "[".repeat(64), "]".repeat(64))).is_ok());
-        assert_eq!(
-            error(&"[".repeat(MAX_BYTES)),
-            ("nested more than 64 deep".into(), 64)
-        );
+        assert_eq!(error(&"[".repeat(MAX_BYTES)), ("nested more than 64 deep".into(), 64));
         assert_eq!(error(&"{\"a\":".repeat(150_000)).0, "nested more than 64 deep");
     }
 
     #[test]
     fn escapes_are_resolved_and_half_pairs_refused() {
         let text = |json: &str| parse(json).map(|json| json.root.value);
-        assert_eq!(
-            text(r#""a\u0041\\\ud83d\ude00\/""#).unwrap(),
-            Value::String("aA\\\u{1F600}/".into())
-        );
+        assert_eq!(text(r#""a\u0041\\\ud83d\ude00\/""#).unwrap(), Value::String("aA\\\u{1F600}/".into()));
         assert!(text(r#""\ud83d""#).is_err());
     }
 }

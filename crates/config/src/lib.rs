@@ -30,8 +30,8 @@ mod write;
 
 pub use error::ConfigError;
 pub use expand::{
-    EnvLookup, ExpandError, Expanded, ForeignVariable, LookupError, SecretLookup, Source, Spelling, VariableUse,
-    expand_text,
+    EnvLookup, ExpandError, Expanded, ForeignVariable, LookupError, SecretLookup, Source, Spelling,
+    VariableUse, expand_text,
 };
 pub use global::{Edit, SettingsStore, edit_bytes};
 pub use home::Home;

@@ -133,8 +133,15 @@ mod tests {
     #[test]
     fn debug_output_holds_no_secret() {
         let values = BTreeMap::from([("TOKEN".to_owned(), "SECRET1".to_owned())]);
-        let stdio = Stdio { command: "npx".into(), args: vec!["--key=SECRET2".into()], env: values.clone(), cwd: None, sandbox: true };
-        let http = Http { url: "https://u:SECRET3@h/p?k=SECRET4".into(), headers: values, oauth: Oauth::default() };
+        let stdio = Stdio {
+            command: "npx".into(),
+            args: vec!["--key=SECRET2".into()],
+            env: values.clone(),
+            cwd: None,
+            sandbox: true,
+        };
+        let http =
+            Http { url: "https://u:SECRET3@h/p?k=SECRET4".into(), headers: values, oauth: Oauth::default() };
         let shown = format!("{stdio:?} {http:?}");
         assert!(!shown.contains("SECRET"), "{shown}");
         assert!(shown.contains("TOKEN") && shown.contains("https://h/p"), "{shown}");

@@ -100,7 +100,9 @@ impl Node {
     /// The member of a table, to be changed or taken.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Self> {
         match &mut self.value {
-            Value::Table(members) => members.iter_mut().find(|(key, _)| key.name == name).map(|(_, node)| node),
+            Value::Table(members) => {
+                members.iter_mut().find(|(key, _)| key.name == name).map(|(_, node)| node)
+            }
             _ => None,
         }
     }

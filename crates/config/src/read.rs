@@ -74,11 +74,14 @@ impl ConfigSnapshot {
         let settings = Settings::read(&root).map_err(|problem| wrong_value(lines, problem))?;
         let mut warnings: Vec<_> = unknown_keys(&root)
             .into_iter()
-            .map(|(key, span)| format!("{}: unknown key {key}; it is kept and has no effect", lines.place(span.start)))
+            .map(|(key, span)| {
+                format!("{}: unknown key {key}; it is kept and has no effect", lines.place(span.start))
+            })
             .collect();
         let mut names = HashMap::new();
         let entries = take_entries(&mut root, lines)?;
-        let servers = entries.into_iter().map(|node| read_entry(node, lines, &mut names, &mut warnings)).collect();
+        let servers =
+            entries.into_iter().map(|node| read_entry(node, lines, &mut names, &mut warnings)).collect();
         Ok(Self { revision, file: file.to_owned(), settings, servers, warnings })
     }
 
@@ -140,7 +143,10 @@ fn take_entries(root: &mut Node, lines: &Lines<'_>) -> Result<Vec<Node>, ConfigE
         Some(node) => Err(ConfigError::Value {
             place: lines.place(node.span.start),
             key: "mcp.servers".into(),
-            reason: format!("must be a list, not {}: write [[mcp.servers]] and give each server a name", node.kind()),
+            reason: format!(
+                "must be a list, not {}: write [[mcp.servers]] and give each server a name",
+                node.kind()
+            ),
         }),
     }
 }
@@ -174,7 +180,9 @@ fn read_entry(
             names.insert(name.to_owned(), lines.line(at));
             for (key, at) in odd {
                 let place = lines.place(at);
-                warnings.push(format!("{place}: unknown key {key} of server \"{name}\"; it is kept and has no effect"));
+                warnings.push(format!(
+                    "{place}: unknown key {key} of server \"{name}\"; it is kept and has no effect"
+                ));
             }
             let (useless, has) = match &server.transport {
                 Transport::Stdio(_) => (&fits[..2], "a command"),

@@ -255,7 +255,8 @@ impl Settings {
             sandbox: read_sandbox(&at, usual.sandbox)?,
             gateway: GatewaySettings { port: at("gateway.port").port(usual.gateway.port)? },
             workspaces: WorkspaceSettings {
-                close_after_minutes: at("workspaces.close_after_minutes").whole(0, usual.workspaces.close_after_minutes)?,
+                close_after_minutes: at("workspaces.close_after_minutes")
+                    .whole(0, usual.workspaces.close_after_minutes)?,
             },
             tray: TraySettings { enabled: at("tray.enabled").bool(usual.tray.enabled)? },
             log: LogSettings {
@@ -280,7 +281,10 @@ fn read_permissions<'n>(
     })
 }
 
-fn read_sandbox<'n>(at: &impl Fn(&'static str) -> Key<'n>, usual: SandboxSettings) -> Result<SandboxSettings, Problem> {
+fn read_sandbox<'n>(
+    at: &impl Fn(&'static str) -> Key<'n>,
+    usual: SandboxSettings,
+) -> Result<SandboxSettings, Problem> {
     Ok(SandboxSettings {
         mode: at("sandbox.mode").word(SandboxMode::ALL, usual.mode)?,
         writable_paths: at("sandbox.writable_paths").texts(usual.writable_paths)?,
@@ -360,7 +364,9 @@ mod tests {
     #[test]
     fn the_table_of_defaults_says_what_an_empty_file_gives() {
         for setting in defaults::settings() {
-            let (Some(default), false) = (setting.default, setting.key.starts_with("mcp.servers")) else { continue };
+            let (Some(default), false) = (setting.default, setting.key.starts_with("mcp.servers")) else {
+                continue;
+            };
             let root = parse_toml(&format!("{} = {default}", setting.key)).unwrap();
             assert_eq!(Settings::read(&root), Ok(Settings::default()), "{}", setting.key);
             assert_eq!(unknown_keys(&root), [], "{}", setting.key);
@@ -374,7 +380,8 @@ mod tests {
             if setting.default.is_none() || setting.key.starts_with("mcp.servers") {
                 continue;
             }
-            let problem = Settings::read(&parse_toml(&format!("{} = 1.5", setting.key)).unwrap()).unwrap_err();
+            let problem =
+                Settings::read(&parse_toml(&format!("{} = 1.5", setting.key)).unwrap()).unwrap_err();
             assert_eq!(problem.field.as_deref(), Some(setting.key));
         }
         let other = "mcp.tool_names = 'namespaced'\nmcp.legacy_sse = true\npermissions.mode = 'plan'\n\

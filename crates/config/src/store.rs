@@ -83,11 +83,7 @@ pub struct VersionedStore<T> {
 
 impl<T> Clone for VersionedStore<T> {
     fn clone(&self) -> Self {
-        Self {
-            file: self.file.clone(),
-            version: self.version,
-            entries: PhantomData,
-        }
+        Self { file: self.file.clone(), version: self.version, entries: PhantomData }
     }
 }
 
@@ -107,11 +103,7 @@ impl<T: Serialize + DeserializeOwned> VersionedStore<T> {
     /// The store in this file; `version` is that of the entries' shape. Touches nothing yet.
     #[must_use]
     pub fn new(file: PathBuf, version: u32) -> Self {
-        Self {
-            file,
-            version,
-            entries: PhantomData,
-        }
+        Self { file, version, entries: PhantomData }
     }
 
     /// The file.
@@ -146,10 +138,7 @@ impl<T: Serialize + DeserializeOwned> VersionedStore<T> {
             match write::replace(&target, bytes.as_deref(), after.as_bytes())? {
                 Replaced::Done => {}
                 Replaced::Foreign => {
-                    return Err(ConfigError::Conflict {
-                        file: self.file.clone(),
-                    }
-                    .into());
+                    return Err(ConfigError::Conflict { file: self.file.clone() }.into());
                 }
             }
         }
@@ -157,10 +146,8 @@ impl<T: Serialize + DeserializeOwned> VersionedStore<T> {
     }
 
     fn bytes(&self) -> Result<Option<Vec<u8>>, StoreError> {
-        source::read(&self.file, MAX_BYTES).map_err(|source| StoreError::Read {
-            file: self.file.clone(),
-            source,
-        })
+        source::read(&self.file, MAX_BYTES)
+            .map_err(|source| StoreError::Read { file: self.file.clone(), source })
     }
 
     fn parse(&self, bytes: Option<&[u8]>) -> Result<BTreeMap<String, T>, StoreError> {
@@ -176,11 +163,7 @@ impl<T: Serialize + DeserializeOwned> VersionedStore<T> {
         // The version first: a newer shape must be called newer, not corrupt.
         let Version { version } = serde_json::from_slice(bytes).map_err(corrupt)?;
         if version > self.version {
-            return Err(StoreError::Newer {
-                file: self.file.clone(),
-                found: version,
-                known: self.version,
-            });
+            return Err(StoreError::Newer { file: self.file.clone(), found: version, known: self.version });
         }
         let content: Content<BTreeMap<String, T>> = serde_json::from_slice(bytes).map_err(corrupt)?;
         Ok(content.entries)
@@ -191,10 +174,7 @@ impl<T: Serialize + DeserializeOwned> VersionedStore<T> {
     }
 
     fn text(&self, entries: &BTreeMap<String, T>) -> Result<String, StoreError> {
-        let content = Content {
-            version: self.version,
-            entries,
-        };
+        let content = Content { version: self.version, entries };
         match serde_json::to_string_pretty(&content) {
             Ok(text) => Ok(text + "\n"),
             Err(error) => {
@@ -212,6 +192,5 @@ impl<T: Serialize + DeserializeOwned> VersionedStore<T> {
 /// The reader's words without the place, which stands in front of them already.
 fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    text.rsplit_once(" at line ")
-        .map_or(text.clone(), |(reason, _)| reason.to_owned())
+    text.rsplit_once(" at line ").map_or(text.clone(), |(reason, _)| reason.to_owned())
 }

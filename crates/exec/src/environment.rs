@@ -46,18 +46,12 @@ pub(crate) fn check_texts(launch: &Launch) -> Result<(), ExecError> {
     if launch.program.is_empty() {
         return Err(wrong(launch, "command", "is empty"));
     }
-    let args = launch
-        .args
-        .iter()
-        .enumerate()
-        .map(|(n, arg)| (format!("args[{n}]"), arg));
+    let args = launch.args.iter().enumerate().map(|(n, arg)| (format!("args[{n}]"), arg));
     let mut texts = std::iter::once(("command".to_owned(), &launch.program)).chain(args);
     match texts.find(|(_, text)| text.contains('\0')) {
-        Some((field, _)) => Err(wrong(
-            launch,
-            &field,
-            "holds a NUL character, which no process can be given",
-        )),
+        Some((field, _)) => {
+            Err(wrong(launch, &field, "holds a NUL character, which no process can be given"))
+        }
         None => Ok(()),
     }
 }
@@ -87,25 +81,16 @@ fn globs(launch: &Launch) -> Result<GlobSet, ExecError> {
         let built = GlobBuilder::new(glob).case_insensitive(cfg!(windows)).build();
         set.add(built.map_err(|error| wrong(launch, &format!("scrub_env[{n}]"), &error.to_string()))?);
     }
-    set.build()
-        .map_err(|error| wrong(launch, "scrub_env", &error.to_string()))
+    set.build().map_err(|error| wrong(launch, "scrub_env", &error.to_string()))
 }
 
 fn wrong(launch: &Launch, field: &str, reason: &str) -> ExecError {
-    ExecError::Value {
-        server: launch.server.clone(),
-        field: field.into(),
-        reason: reason.into(),
-    }
+    ExecError::Value { server: launch.server.clone(), field: field.into(), reason: reason.into() }
 }
 
 /// Names differ in case on Unix and do not on Windows.
 fn same_name(a: &OsStr, b: &OsStr) -> bool {
-    if cfg!(windows) {
-        a.eq_ignore_ascii_case(b)
-    } else {
-        a == b
-    }
+    if cfg!(windows) { a.eq_ignore_ascii_case(b) } else { a == b }
 }
 
 #[cfg(test)]
@@ -118,10 +103,7 @@ mod tests {
             server: "s".into(),
             program: "p".into(),
             args: Vec::new(),
-            env: env
-                .iter()
-                .map(|&(name, value)| (name.into(), value.into()))
-                .collect(),
+            env: env.iter().map(|&(name, value)| (name.into(), value.into())).collect(),
             cwd: "/".into(),
             scrub_env: scrub.iter().map(|&glob| glob.into()).collect(),
             sandbox: None,
@@ -137,18 +119,13 @@ mod tests {
             ("LANG", "C"),
             ("API_KEY_FILE", "f"),
         ];
-        pairs
-            .into_iter()
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect()
+        pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
     }
 
     fn built(path: Option<&str>, launch: &Launch) -> Vec<String> {
         let env = build(&owner(), path.map(OsStr::new), launch).unwrap();
-        let mut env: Vec<String> = env
-            .iter()
-            .map(|(n, v)| format!("{}={}", n.display(), v.display()))
-            .collect();
+        let mut env: Vec<String> =
+            env.iter().map(|(n, v)| format!("{}={}", n.display(), v.display())).collect();
         env.sort();
         env
     }
@@ -161,20 +138,8 @@ mod tests {
 
     #[test]
     fn the_servers_own_variables_win_and_are_never_scrubbed() {
-        let env = built(
-            None,
-            &launch(&[("MY_API_KEY", "own"), ("LANG", "de")], &["*_API_KEY"]),
-        );
-        assert_eq!(
-            env,
-            [
-                "API_KEY_FILE=f",
-                "LANG=de",
-                "MY_API_KEY=own",
-                "PATH=/bin",
-                "SSH_AUTH_SOCK=/s"
-            ]
-        );
+        let env = built(None, &launch(&[("MY_API_KEY", "own"), ("LANG", "de")], &["*_API_KEY"]));
+        assert_eq!(env, ["API_KEY_FILE=f", "LANG=de", "MY_API_KEY=own", "PATH=/bin", "SSH_AUTH_SOCK=/s"]);
     }
 
     #[test]
@@ -183,11 +148,7 @@ mod tests {
         assert!(
             built(Some("/opt:/bin"), &launch(&[("PATH", "/own")], &[])).contains(&"PATH=/own".to_owned())
         );
-        assert!(
-            !built(Some("/opt"), &launch(&[], &["PATH"]))
-                .iter()
-                .any(|pair| pair.starts_with("PATH="))
-        );
+        assert!(!built(Some("/opt"), &launch(&[], &["PATH"])).iter().any(|pair| pair.starts_with("PATH=")));
     }
 
     #[test]
@@ -201,11 +162,6 @@ mod tests {
         assert!(error(&launch(&[], &["ok", "[broken"])).starts_with("server `s`: scrub_env[1] "));
         let mut nul = launch(&[], &[]);
         nul.args = vec!["fine".into(), "a\0b".into()];
-        assert!(
-            check_texts(&nul)
-                .unwrap_err()
-                .to_string()
-                .starts_with("server `s`: args[1] holds a NUL")
-        );
+        assert!(check_texts(&nul).unwrap_err().to_string().starts_with("server `s`: args[1] holds a NUL"));
     }
 }

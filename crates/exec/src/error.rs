@@ -82,10 +82,7 @@ impl ExecError {
     /// Adds what kept more folders from being searched.
     pub(crate) fn with_note(mut self, more: Option<&str>) -> Self {
         if let (Self::NotFound { note, .. }, Some(more)) = (&mut self, more) {
-            *note = Some(
-                note.take()
-                    .map_or_else(|| more.to_owned(), |first| format!("{first}; {more}")),
-            );
+            *note = Some(note.take().map_or_else(|| more.to_owned(), |first| format!("{first}; {more}")));
         }
         self
     }
@@ -109,11 +106,7 @@ fn folders(searched: &[PathBuf]) -> String {
     if searched.is_empty() {
         return "no folder, because PATH is empty".into();
     }
-    searched
-        .iter()
-        .map(|folder| folder.display().to_string())
-        .collect::<Vec<_>>()
-        .join(", ")
+    searched.iter().map(|folder| folder.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn remark(note: Option<&String>) -> String {

@@ -89,14 +89,7 @@ impl Exec {
     #[must_use]
     pub fn new(options: ExecOptions) -> Self {
         let (probe, tasks, shell) = (sandbox::Probe::default(), TaskTracker::new(), Mutex::new(None));
-        Self {
-            shared: Arc::new(Shared {
-                options,
-                probe,
-                tasks,
-                shell,
-            }),
-        }
+        Self { shared: Arc::new(Shared { options, probe, tasks, shell }) }
     }
 
     /// Reads the login shell's PATH now if the first start would have to, so that it need not wait.
@@ -150,10 +143,7 @@ impl Exec {
     /// [`ExecError::Record`] where the folder or a record cannot be read.
     pub async fn reap_leftovers(dir: &Path) -> Result<Vec<String>, ExecError> {
         let dir = dir.to_owned();
-        let failed = |source| ExecError::Record {
-            path: dir.clone(),
-            source,
-        };
+        let failed = |source| ExecError::Record { path: dir.clone(), source };
         let reaping = dir.clone();
         let reaped = tokio::task::spawn_blocking(move || record::reap(&reaping)).await;
         reaped.map_err(|error| failed(error.into()))?
@@ -178,20 +168,15 @@ impl Exec {
 
     async fn look(&self, launch: &Arc<Launch>, shell: Option<&ShellPath>) -> Result<Resolved, Miss> {
         let (shared, launch) = (Arc::clone(&self.shared), Arc::clone(launch));
-        let path = shell
-            .and_then(|shell| shell.path.as_deref())
-            .map(|path| search::merge(self.own_path(), path));
+        let path =
+            shell.and_then(|shell| shell.path.as_deref()).map(|path| search::merge(self.own_path(), path));
         let server = launch.server.clone();
         let looking = tokio::task::spawn_blocking(move || {
             search::resolve(&shared.options.env, path.as_deref(), &launch)
         });
         looking.await.unwrap_or_else(|error| {
             let program = PathBuf::from("PATH");
-            Err(Miss::Final(ExecError::Spawn {
-                server,
-                program,
-                source: error.into(),
-            }))
+            Err(Miss::Final(ExecError::Spawn { server, program, source: error.into() }))
         })
     }
 
@@ -240,9 +225,7 @@ fn settle(
 impl fmt::Debug for ExecOptions {
     /// Without the environment: it holds secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ExecOptions")
-            .field("run_dir", &self.run_dir)
-            .finish_non_exhaustive()
+        f.debug_struct("ExecOptions").field("run_dir", &self.run_dir).finish_non_exhaustive()
     }
 }
 
@@ -258,8 +241,6 @@ impl fmt::Debug for Launch {
 
 impl fmt::Debug for Exec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Exec")
-            .field("options", &self.shared.options)
-            .finish_non_exhaustive()
+        f.debug_struct("Exec").field("options", &self.shared.options).finish_non_exhaustive()
     }
 }

@@ -53,20 +53,10 @@ mod tests {
 
     #[test]
     fn an_exit_is_told_in_words() {
-        let exit = |code, signal, guard_lost| {
-            Exit {
-                code,
-                signal,
-                guard_lost,
-            }
-            .to_string()
-        };
+        let exit = |code, signal, guard_lost| Exit { code, signal, guard_lost }.to_string();
         assert_eq!(exit(Some(3), None, false), "exited with code 3");
         assert_eq!(exit(None, Some(9), false), "was ended by signal 9 (SIGKILL)");
         assert_eq!(exit(None, Some(77), false), "was ended by signal 77");
-        assert_eq!(
-            exit(None, None, true),
-            "was ended because its guard process was killed"
-        );
+        assert_eq!(exit(None, None, true), "was ended because its guard process was killed");
     }
 }

@@ -27,15 +27,8 @@ impl Family {
     /// The family of a server that was just started.
     pub(crate) fn of(owner: u32, guard: u32, server: i32) -> Option<Self> {
         let (owner, guard) = (i32::try_from(owner).ok()?, i32::try_from(guard).ok()?);
-        let server = Identity::of(server).unwrap_or(Identity {
-            pid: server,
-            start: 0,
-        });
-        Some(Self {
-            owner: Identity::of(owner)?,
-            guard: Identity::of(guard)?,
-            server,
-        })
+        let server = Identity::of(server).unwrap_or(Identity { pid: server, start: 0 });
+        Some(Self { owner: Identity::of(owner)?, guard: Identity::of(guard)?, server })
     }
 
     /// Members that run, the guard left out: the server, what is in its group *and* in the guard's session, and what
@@ -55,38 +48,25 @@ impl Family {
                     && stat.session == self.guard.pid
                     && stat.id.start >= self.guard.start
         };
-        let mut found: HashSet<i32> = all
-            .iter()
-            .filter(|stat| root(stat))
-            .map(|stat| stat.id.pid)
-            .collect();
+        let mut found: HashSet<i32> = all.iter().filter(|stat| root(stat)).map(|stat| stat.id.pid).collect();
         loop {
             let before = found.len();
-            let children = all
-                .iter()
-                .filter(|stat| found.contains(&stat.parent) && stat.id.start >= self.guard.start);
+            let children =
+                all.iter().filter(|stat| found.contains(&stat.parent) && stat.id.start >= self.guard.start);
             let children: Vec<i32> = children.map(|stat| stat.id.pid).collect();
             found.extend(children);
             if found.len() == before {
                 break;
             }
         }
-        let running = all
-            .iter()
-            .filter(|stat| found.contains(&stat.id.pid) && !stat.ended);
-        running
-            .map(|stat| stat.id)
-            .filter(|&id| id != self.guard && id.pid != own_pid())
-            .collect()
+        let running = all.iter().filter(|stat| found.contains(&stat.id.pid) && !stat.ended);
+        running.map(|stat| stat.id).filter(|&id| id != self.guard && id.pid != own_pid()).collect()
     }
 
     /// Kills every member until none is left, the guard last, because orphans come to it. Blocking. `false` where
     /// some could not be ended within the limit. The second value counts who was killed.
     pub(crate) fn end(&self, limit: Duration) -> io::Result<(bool, usize)> {
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "real time of real processes, off the runtime"
-        )]
+        #[expect(clippy::disallowed_methods, reason = "real time of real processes, off the runtime")]
         let deadline = Instant::now() + limit;
         let mut killed = HashSet::new();
         loop {
@@ -101,10 +81,7 @@ impl Family {
             if members.is_empty() {
                 proc::signal(self.guard, libc::SIGKILL);
             }
-            #[expect(
-                clippy::disallowed_methods,
-                reason = "real time of real processes, off the runtime"
-            )]
+            #[expect(clippy::disallowed_methods, reason = "real time of real processes, off the runtime")]
             if Instant::now() >= deadline {
                 return Ok((false, killed.len()));
             }
@@ -128,13 +105,7 @@ mod tests {
     };
 
     fn stat(pid: i32, start: u64, parent: i32, group: i32, session: i32) -> Stat {
-        Stat {
-            id: Identity { pid, start },
-            parent,
-            group,
-            session,
-            ended: false,
-        }
+        Stat { id: Identity { pid, start }, parent, group, session, ended: false }
     }
 
     fn members(all: &[Stat]) -> Vec<i32> {
@@ -158,22 +129,14 @@ mod tests {
     #[test]
     fn a_group_whose_leader_and_guard_have_gone_is_still_known() {
         assert_eq!(
-            members(&[
-                stat(1, 1, 0, 1, 1),
-                stat(31, 210, 1, 30, 20),
-                stat(32, 211, 31, 32, 20)
-            ]),
+            members(&[stat(1, 1, 0, 1, 1), stat(31, 210, 1, 30, 20), stat(32, 211, 31, 32, 20)]),
             [31, 32]
         );
     }
 
     #[test]
     fn numbers_that_were_given_again_are_nobody_of_ours() {
-        let foreign_leader = [
-            stat(1, 1, 0, 1, 1),
-            stat(30, 900, 1, 30, 30),
-            stat(31, 901, 30, 30, 30),
-        ];
+        let foreign_leader = [stat(1, 1, 0, 1, 1), stat(30, 900, 1, 30, 30), stat(31, 901, 30, 30, 30)];
         assert!(members(&foreign_leader).is_empty());
         let foreign_guard = [stat(20, 900, 1, 20, 20), stat(31, 901, 20, 30, 20)];
         assert!(members(&foreign_guard).is_empty());

@@ -68,17 +68,10 @@ async fn attempt(
     let (mut process, info) = {
         let (server, program) = (launch.server.clone(), resolved.program.clone());
         let (shared, launch, resolved) = (Arc::clone(shared), Arc::clone(launch), Arc::clone(resolved));
-        let starting = shared
-            .tasks
-            .clone()
-            .spawn_blocking(move || start(&shared, &launch, &resolved));
-        starting.await.unwrap_or_else(|error| {
-            Err(ExecError::Spawn {
-                server,
-                program,
-                source: error.into(),
-            })
-        })?
+        let starting = shared.tasks.clone().spawn_blocking(move || start(&shared, &launch, &resolved));
+        starting
+            .await
+            .unwrap_or_else(|error| Err(ExecError::Spawn { server, program, source: error.into() }))?
     };
     let Some(info) = info else {
         return Ok(Attempt::Ran(process));
@@ -97,25 +90,15 @@ async fn attempt(
 /// No pid was told: the launcher failed, and said so, or the server was over before anybody could look.
 async fn without_pid(launch: &Launch, process: Process, error: &io::Error) -> Attempt {
     let ended = error.kind() == io::ErrorKind::UnexpectedEof
-        && tokio::time::timeout(LAUNCHER_LIMIT, process.exited())
-            .await
-            .is_ok();
+        && tokio::time::timeout(LAUNCHER_LIMIT, process.exited()).await.is_ok();
     let since = process.started_at();
-    let said = launch
-        .log
-        .lines(QUOTED)
-        .into_iter()
-        .filter(|line| line.at >= since);
+    let said = launch.log.lines(QUOTED).into_iter().filter(|line| line.at >= since);
     let said: Vec<String> = said.map(|line| line.text).collect();
     if ended && !said.iter().any(|line| line.starts_with(sandbox::LAUNCHER_SAYS)) {
         return Attempt::Ran(process);
     }
     process.kill().await;
-    let said = if said.is_empty() {
-        error.to_string()
-    } else {
-        said.join("; ")
-    };
+    let said = if said.is_empty() { error.to_string() } else { said.join("; ") };
     Attempt::Failed(ExecError::Sandbox {
         server: launch.server.clone(),
         reason: format!("its sandbox could not be set up: {said}"),
@@ -154,11 +137,7 @@ fn supervise(
     started: Started,
     sandbox: SandboxState,
 ) -> io::Result<Process> {
-    let Started {
-        mut guard,
-        link,
-        server,
-    } = started;
+    let Started { mut guard, link, server } = started;
     let stdin = StdinPipe::new(guard.stdin.take());
     let stdout = guard.stdout.take();
     let stderr = guard
@@ -166,9 +145,7 @@ fn supervise(
         .take()
         .map(|stderr| pipe::Receiver::from_owned_fd(stderr.into_owned_fd()?))
         .transpose()?;
-    let family = guard
-        .id()
-        .and_then(|guard| Family::of(std::process::id(), guard, server));
+    let family = guard.id().and_then(|guard| Family::of(std::process::id(), guard, server));
     let record = match (&shared.options.run_dir, &family) {
         (Some(dir), Some(family)) => Record::write(dir, &launch.server, family).map_err(|error| {
             // Only an owner and a guard that are both killed leave anything behind without it.

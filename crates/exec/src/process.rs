@@ -33,11 +33,7 @@ impl Default for StopSteps {
     /// Five seconds each (MCP-11).
     fn default() -> Self {
         let step = Duration::from_secs(5);
-        Self {
-            input: step,
-            term: step,
-            kill: step,
-        }
+        Self { input: step, term: step, kill: step }
     }
 }
 
@@ -98,9 +94,8 @@ impl Process {
     /// Its standard input, once. [`Process::stop`] and [`Process::close_input`] close it under the taker's hands:
     /// a write then fails with `BrokenPipe`, also one that is waiting. Dropping it closes it too.
     pub fn take_stdin(&mut self) -> Option<ServerStdin> {
-        (!std::mem::replace(&mut self.stdin_taken, true)).then(|| ServerStdin {
-            pipe: Arc::clone(&self.stdin),
-        })
+        (!std::mem::replace(&mut self.stdin_taken, true))
+            .then(|| ServerStdin { pipe: Arc::clone(&self.stdin) })
     }
 
     /// Its standard output, once. Nothing else reads it.
@@ -142,11 +137,7 @@ impl Process {
             }
         }
         let ended = progress.borrow().exit;
-        ended.unwrap_or(Exit {
-            code: None,
-            signal: None,
-            guard_lost: false,
-        })
+        ended.unwrap_or(Exit { code: None, signal: None, guard_lost: false })
     }
 
     /// Blocked names that have appeared since the start or since the last call, which its sandbox holds only from its
@@ -179,11 +170,7 @@ async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Option<T
 }
 
 async fn exit(progress: &mut watch::Receiver<Progress>) -> Exit {
-    let lost = Exit {
-        code: None,
-        signal: None,
-        guard_lost: true,
-    };
+    let lost = Exit { code: None, signal: None, guard_lost: true };
     match progress.wait_for(|progress| progress.exit.is_some()).await {
         Ok(progress) => progress.exit.unwrap_or(lost),
         Err(_) => lost,
@@ -216,9 +203,7 @@ struct StdinState {
 
 impl StdinPipe {
     pub(crate) fn new(pipe: Option<ChildStdin>) -> Arc<Self> {
-        Arc::new(Self {
-            state: Mutex::new(StdinState { pipe, waiting: None }),
-        })
+        Arc::new(Self { state: Mutex::new(StdinState { pipe, waiting: None }) })
     }
 
     fn close(&self) {
@@ -263,8 +248,7 @@ impl AsyncWrite for ServerStdin {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.pipe
-            .poll(cx, |pipe, cx| pipe.poll_write_vectored(cx, slices))
+        self.pipe.poll(cx, |pipe, cx| pipe.poll_write_vectored(cx, slices))
     }
 
     fn is_write_vectored(&self) -> bool {

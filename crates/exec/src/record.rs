@@ -38,12 +38,7 @@ impl Record {
         DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         let path = dir.join(format!("{}-{}.{SUFFIX}", family.owner.pid, family.guard.pid));
         let mut options = OpenOptions::new();
-        options
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .custom_flags(libc::O_NOFOLLOW);
+        options.write(true).create(true).truncate(true).mode(0o600).custom_flags(libc::O_NOFOLLOW);
         options.open(&path)?.write_all(text(server, family).as_bytes())?;
         Ok(Self { path })
     }
@@ -56,17 +51,9 @@ impl Record {
 
 fn text(server: &str, family: &Family) -> String {
     let line = |name: &str, id: Identity| format!("{name} {} {}\n", id.pid, id.start);
-    let ids = [
-        ("owner", family.owner),
-        ("guard", family.guard),
-        ("server", family.server),
-    ];
+    let ids = [("owner", family.owner), ("guard", family.guard), ("server", family.server)];
     let ids: String = ids.into_iter().map(|(name, id)| line(name, id)).collect();
-    format!(
-        "{HEAD}\nera {}\n{ids}name {}\n",
-        proc::era(),
-        server.escape_debug()
-    )
+    format!("{HEAD}\nera {}\n{ids}name {}\n", proc::era(), server.escape_debug())
 }
 
 /// The era, the family and the server's name of a record.
@@ -78,16 +65,9 @@ fn parse(text: &str) -> Option<(&str, Family, &str)> {
     let mut id = |name: &str| {
         let (pid, start) = field(name)?.split_once(' ')?;
         let pid = pid.parse().ok().filter(|&pid: &i32| pid > 1)?;
-        Some(Identity {
-            pid,
-            start: start.parse().ok()?,
-        })
+        Some(Identity { pid, start: start.parse().ok()? })
     };
-    let family = Family {
-        owner: id("owner")?,
-        guard: id("guard")?,
-        server: id("server")?,
-    };
+    let family = Family { owner: id("owner")?, guard: id("guard")?, server: id("server")? };
     Some((era, family, field("name")?))
 }
 
@@ -121,29 +101,18 @@ fn reap_one(path: &Path) -> io::Result<Option<String>> {
     let mut text = Vec::new();
     let mut options = OpenOptions::new();
     // Never waits, whatever lies there.
-    let file = options
-        .read(true)
-        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
-        .open(path)?;
+    let file = options.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK).open(path)?;
     let age = file.metadata()?.modified()?.elapsed().unwrap_or_default();
     file.take(LIMIT).read_to_end(&mut text)?;
     let text = String::from_utf8_lossy(&text);
     let Some((era, family, name)) = parse(&text) else {
-        return if age > HALF_WRITTEN {
-            fs::remove_file(path).map(|()| None)
-        } else {
-            Ok(None)
-        };
+        return if age > HALF_WRITTEN { fs::remove_file(path).map(|()| None) } else { Ok(None) };
     };
     let own = proc::era();
     if era != own {
         // Another boot: they are gone. Another PID namespace of this boot: its numbers mean nothing here.
         let (boot, own_boot) = (era.split(' ').next(), own.split(' ').next());
-        return if boot == own_boot {
-            Ok(None)
-        } else {
-            fs::remove_file(path).map(|()| None)
-        };
+        return if boot == own_boot { Ok(None) } else { fs::remove_file(path).map(|()| None) };
     }
     if family.owner.alive() {
         return Ok(None);
@@ -161,21 +130,14 @@ mod tests {
 
     fn family() -> Family {
         let id = |pid, start| Identity { pid, start };
-        Family {
-            owner: id(10, 1),
-            guard: id(20, 2),
-            server: id(30, 3),
-        }
+        Family { owner: id(10, 1), guard: id(20, 2), server: id(30, 3) }
     }
 
     #[test]
     fn a_record_is_read_as_it_was_written_whatever_the_name() {
         let text = text("my\n\"server\"", &family());
         let (era, read, name) = parse(&text).unwrap();
-        assert_eq!(
-            (era, read, name),
-            (proc::era().as_str(), family(), r#"my\n\"server\""#)
-        );
+        assert_eq!((era, read, name), (proc::era().as_str(), family(), r#"my\n\"server\""#));
     }
 
     #[test]

@@ -30,14 +30,9 @@ const OUTPUT_LIMIT: usize = 1024 * 1024;
 pub(crate) async fn read(env: &[(OsString, OsString)], limit: Duration) -> ShellPath {
     let shell = login_shell(env);
     let Some(ways) = ways(&shell) else {
-        let note = format!(
-            "the login shell `{}` is of a kind that cannot be asked for its PATH",
-            shell.display()
-        );
-        return ShellPath {
-            path: None,
-            note: Some(note),
-        };
+        let note =
+            format!("the login shell `{}` is of a kind that cannot be asked for its PATH", shell.display());
+        return ShellPath { path: None, note: Some(note) };
     };
     let asked = ways.iter().map(|options| ask(&shell, options, env, limit));
     let mut read = ShellPath::default();
@@ -80,9 +75,7 @@ fn append(first: &OsStr, second: &OsStr) -> OsString {
 
 /// `SHELL`, else what the user database says, else `sh`.
 fn login_shell(env: &[(OsString, OsString)]) -> PathBuf {
-    let named = environment::get(env, "SHELL")
-        .map(PathBuf::from)
-        .filter(|shell| shell.is_absolute());
+    let named = environment::get(env, "SHELL").map(PathBuf::from).filter(|shell| shell.is_absolute());
     named.or_else(database_shell).unwrap_or_else(|| "/bin/sh".into())
 }
 
@@ -94,20 +87,11 @@ fn database_shell() -> Option<PathBuf> {
     let shell = unsafe {
         let mut entry: libc::passwd = std::mem::zeroed();
         let mut found = std::ptr::null_mut();
-        libc::getpwuid_r(
-            libc::getuid(),
-            &raw mut entry,
-            space.as_mut_ptr(),
-            space.len(),
-            &raw mut found,
-        );
+        libc::getpwuid_r(libc::getuid(), &raw mut entry, space.as_mut_ptr(), space.len(), &raw mut found);
         (!found.is_null() && !entry.pw_shell.is_null())
             .then(|| CStr::from_ptr(entry.pw_shell).to_bytes().to_vec())
     };
-    shell
-        .map(OsString::from_vec)
-        .map(PathBuf::from)
-        .filter(|shell| shell.is_absolute())
+    shell.map(OsString::from_vec).map(PathBuf::from).filter(|shell| shell.is_absolute())
 }
 
 async fn ask(
@@ -119,27 +103,15 @@ async fn ask(
     let mark = format!("{:016x}", RandomState::new().hash_one(0));
     // The marks stand in two pieces in the command, so that a shell that shows its command does not show them.
     let command = format!("printf '\\n%s%s%s\\n' 'patchbay''{mark}' \"$PATH\" 'patchbay''{mark}'");
-    let args = options
-        .iter()
-        .map(OsString::from)
-        .chain([command.into()])
-        .collect();
+    let args = options.iter().map(OsString::from).chain([command.into()]).collect();
     let mut env = env.to_vec();
     env.push((NOTICE.into(), "1".into()));
     if environment::get(&env, "TERM").is_none() {
         env.push(("TERM".into(), "dumb".into()));
     }
-    let home = environment::get(&env, "HOME")
-        .map(PathBuf::from)
-        .filter(|home| home.is_dir());
+    let home = environment::get(&env, "HOME").map(PathBuf::from).filter(|home| home.is_dir());
     let cwd = home.unwrap_or_else(|| "/".into());
-    let resolved = Resolved {
-        server: "login shell".into(),
-        program: shell.into(),
-        args,
-        env,
-        cwd,
-    };
+    let resolved = Resolved { server: "login shell".into(), program: shell.into(), args, env, cwd };
     let output = output(resolved, limit, format!("patchbay{mark}").as_bytes()).await?;
     Ok(OsString::from_vec(output))
 }
@@ -192,10 +164,7 @@ mod tests {
 
     #[test]
     fn the_path_stands_between_the_marks_whatever_is_around() {
-        assert_eq!(
-            marked(b"Welcome!\nMM/a:/b\xffMM\nbye", b"MM"),
-            Some(&b"/a:/b\xff"[..])
-        );
+        assert_eq!(marked(b"Welcome!\nMM/a:/b\xffMM\nbye", b"MM"), Some(&b"/a:/b\xff"[..]));
         assert_eq!(marked(b"MM/a:/b", b"MM"), None);
         assert_eq!(marked(b"MMMM", b"MM"), None);
     }

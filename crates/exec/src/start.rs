@@ -49,11 +49,7 @@ fn run(mut process: Command, guard: Guard) -> io::Result<Started> {
     // The hook and everything else that the command holds of the child's side goes before the first wait.
     drop(process);
     let (server, link) = guard.started()?;
-    Ok(Started {
-        guard: child,
-        link,
-        server,
-    })
+    Ok(Started { guard: child, link, server })
 }
 
 /// Runs `attempt` again while the program is busy.
@@ -67,22 +63,13 @@ pub(crate) fn while_busy<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::R
     attempt()
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this crate is where processes are started"
-)]
+#[expect(clippy::disallowed_methods, reason = "this crate is where processes are started")]
 fn prepare(command: &Resolved) -> Command {
     let mut process = Command::new(&command.program);
     process.current_dir(&command.cwd);
-    process
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     // On Linux the guard's side executes the program itself.
     #[cfg(not(target_os = "linux"))]
-    process
-        .args(&command.args)
-        .env_clear()
-        .envs(command.env.iter().map(|(name, value)| (name, value)));
+    process.args(&command.args).env_clear().envs(command.env.iter().map(|(name, value)| (name, value)));
     process
 }

@@ -122,8 +122,7 @@ impl Supervisor {
         self.read_stderr();
         self.log.stderr_end();
         if let Some(Err(error)) = self.record.take().map(Record::remove) {
-            self.log
-                .note(&format!("its record could not be removed: {error}"));
+            self.log.note(&format!("its record could not be removed: {error}"));
         }
         self.progress.send_modify(|progress| {
             let lost = Exit { code: None, signal: None, guard_lost: true };
@@ -200,9 +199,5 @@ async fn readable(stderr: Option<&pipe::Receiver>) {
 fn exit_of(status: i32) -> Exit {
     let code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
     let signal = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
-    Exit {
-        code,
-        signal,
-        guard_lost: false,
-    }
+    Exit { code, signal, guard_lost: false }
 }

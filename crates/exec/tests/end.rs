@@ -5,7 +5,7 @@ use std::time::Duration;
 use patchbay_exec::{Exit, StopSteps};
 use tokio::{io::AsyncWriteExt, task::JoinSet, time::Instant};
 
-use crate::support::{Lab, Pid, QUICK, stubborn, until};
+use crate::support::{Lab, PATIENCE, Pid, QUICK, stubborn, until};
 
 /// Steps of which each is far longer than any test may take.
 const PATIENT: StopSteps = StopSteps {
@@ -15,11 +15,7 @@ const PATIENT: StopSteps = StopSteps {
 };
 
 fn exit(code: Option<i32>, signal: Option<i32>) -> Exit {
-    Exit {
-        code,
-        signal,
-        guard_lost: false,
-    }
+    Exit { code, signal, guard_lost: false }
 }
 
 fn pid(process: &patchbay_exec::Process) -> Pid {
@@ -76,10 +72,7 @@ async fn what_a_leader_leaves_behind_gets_the_rest_of_the_steps_at_once() {
     let deaf = lab.pid("deaf").await;
     lab.file("ready").await;
     let started = Instant::now();
-    let steps = StopSteps {
-        term: QUICK.term,
-        ..PATIENT
-    };
+    let steps = StopSteps { term: QUICK.term, ..PATIENT };
     assert_eq!(process.stop(steps).await, exit(Some(0), None));
     assert!(started.elapsed() < PATIENT.input && deaf.reaped());
     assert_eq!(lab.file("got").await, "term\n");
@@ -122,11 +115,7 @@ async fn many_stubborn_servers_stop_side_by_side() {
     while let Some(stopped) = stops.join_next().await {
         assert_eq!(stopped.unwrap().signal, Some(9));
     }
-    assert!(
-        started.elapsed() < Duration::from_secs(6),
-        "took {:?}",
-        started.elapsed()
-    );
+    assert!(started.elapsed() < Duration::from_secs(6), "took {:?}", started.elapsed());
     assert!(pids.iter().all(|pid| pid.reaped()));
 }
 
@@ -185,9 +174,7 @@ async fn closing_the_input_fails_a_write_that_waits_and_ends_only_that_server() 
         assert!(processes.iter().all(|other| other.exit().is_none()));
     }
     deaf.close_input();
-    assert_eq!(
-        writers.join_all().await.remove(0).unwrap_err().kind(),
-        std::io::ErrorKind::BrokenPipe
-    );
+    let written = tokio::time::timeout(PATIENCE, writers.join_next()).await.unwrap();
+    assert_eq!(written.unwrap().unwrap().unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
     deaf.stop(QUICK).await;
 }

@@ -34,10 +34,8 @@ async fn arguments_arrive_byte_for_byte_also_empty_ones_and_in_a_folder_with_spa
     ];
     let output = output(&lab, lab.launch(server.to_str().unwrap(), &args)).await;
     // `exec` keeps the process, so that the arguments are those that `cat` was given; the script's stand before.
-    let direct = lab.launch(
-        "/bin/sh",
-        &[&["-c", "tr '\\0' '\\1' < /proc/$$/cmdline; :", "srv"], &args[..]].concat(),
-    );
+    let direct =
+        lab.launch("/bin/sh", &[&["-c", "tr '\\0' '\\1' < /proc/$$/cmdline; :", "srv"], &args[..]].concat());
     let direct = crate::environment::output(&lab, direct).await;
     let words: Vec<&[u8]> = direct.split(|&byte| byte == 1).skip(4).collect();
     let wanted: Vec<&[u8]> = args.iter().map(|arg| arg.as_bytes()).chain([&b""[..]]).collect();
@@ -59,10 +57,7 @@ async fn the_environment_is_the_owners_less_what_is_scrubbed_plus_the_servers_ow
             ("PATCHBAY_HOME", "/h"),
             ("PATH", "/usr/bin:/bin:/x"),
         ];
-        options.env = pairs
-            .into_iter()
-            .map(|(name, value)| (name.into(), value.into()))
-            .collect();
+        options.env = pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         options.env.push(("RAW".into(), raw.clone()));
     });
     let mut launch = lab.launch("env", &["-0"]);
@@ -71,19 +66,11 @@ async fn the_environment_is_the_owners_less_what_is_scrubbed_plus_the_servers_ow
         ("EMPTY".into(), String::new()),
         ("EQ".into(), "a=b\nc".into()),
     ];
-    launch.scrub_env = [
-        "*_API_KEY",
-        "*_TOKEN",
-        "*_ACCESS_KEY",
-        "SSH_AUTH_SOCK",
-        "PATCHBAY_*",
-    ]
-    .map(String::from)
-    .into();
+    launch.scrub_env =
+        ["*_API_KEY", "*_TOKEN", "*_ACCESS_KEY", "SSH_AUTH_SOCK", "PATCHBAY_*"].map(String::from).into();
     let output = output(&lab, launch).await;
-    let (text, raw): (Vec<&[u8]>, Vec<&[u8]>) = output
-        .split(|&byte| byte == 0)
-        .partition(|pair| !pair.starts_with(b"RAW="));
+    let (text, raw): (Vec<&[u8]>, Vec<&[u8]>) =
+        output.split(|&byte| byte == 0).partition(|pair| !pair.starts_with(b"RAW="));
     let env: Vec<(String, String)> = variables(&text.join(&0)).into_iter().collect();
     let wanted = [
         ("EMPTY", ""),
@@ -93,10 +80,7 @@ async fn the_environment_is_the_owners_less_what_is_scrubbed_plus_the_servers_ow
         ("LANG", "C"),
         ("PATH", "/usr/bin:/bin:/x"),
     ];
-    assert_eq!(
-        env,
-        wanted.map(|(name, value)| (name.to_owned(), value.to_owned()))
-    );
+    assert_eq!(env, wanted.map(|(name, value)| (name.to_owned(), value.to_owned())));
     assert_eq!(raw, [b"RAW=\xff\xfe"]);
 }
 
@@ -106,18 +90,11 @@ async fn a_server_runs_in_its_folder() {
     let mut launch = lab.launch("/bin/pwd", &["-P"]);
     let folder = lab.write("sub/x", "").parent().unwrap().canonicalize().unwrap();
     launch.cwd = folder.clone();
-    assert_eq!(
-        output(&lab, launch).await,
-        format!("{}\n", folder.display()).as_bytes()
-    );
+    assert_eq!(output(&lab, launch).await, format!("{}\n", folder.display()).as_bytes());
 }
 
 async fn refused(lab: &Lab, launch: Launch) -> ExecError {
-    lab.exec
-        .spawn(launch)
-        .await
-        .map(|process: Process| process.pid())
-        .unwrap_err()
+    lab.exec.spawn(launch).await.map(|process: Process| process.pid()).unwrap_err()
 }
 
 #[tokio::test]
@@ -135,20 +112,10 @@ async fn what_cannot_start_says_why_and_leaves_no_process() {
 
     let mut launch = lab.launch("/bin/true", &[]);
     launch.cwd = lab.path().join("gone");
-    assert!(
-        refused(&lab, launch)
-            .await
-            .to_string()
-            .contains(lab.path().join("gone").to_str().unwrap())
-    );
+    assert!(refused(&lab, launch).await.to_string().contains(lab.path().join("gone").to_str().unwrap()));
 
     let mut launch = lab.launch("/bin/true", &["x"]);
     launch.args.push("y".repeat(4 << 20));
-    assert!(
-        refused(&lab, launch)
-            .await
-            .to_string()
-            .contains("failed: Argument list too long")
-    );
+    assert!(refused(&lab, launch).await.to_string().contains("failed: Argument list too long"));
     lab.exec.drained().await;
 }

@@ -21,15 +21,7 @@ fn status(pid: Pid, key: &str) -> String {
 fn private(pid: Pid) -> u64 {
     let rollup = fs::read_to_string(format!("/proc/{}/smaps_rollup", pid.pid)).unwrap();
     let lines = rollup.lines().filter(|line| line.starts_with("Private_"));
-    lines
-        .map(|line| {
-            line.split_ascii_whitespace()
-                .nth(1)
-                .unwrap()
-                .parse::<u64>()
-                .unwrap()
-        })
-        .sum()
+    lines.map(|line| line.split_ascii_whitespace().nth(1).unwrap().parse::<u64>().unwrap()).sum()
 }
 
 #[tokio::test]
@@ -40,14 +32,7 @@ async fn the_owner_ends_the_tree_of_a_guard_that_was_killed_and_says_so() {
     let pids = lab.pids(&names).await;
     let (guard, exited) = (guard(&process), process.exited());
     guard.signal(libc::SIGKILL);
-    assert_eq!(
-        exited.await,
-        Exit {
-            code: None,
-            signal: None,
-            guard_lost: true
-        }
-    );
+    assert_eq!(exited.await, Exit { code: None, signal: None, guard_lost: true });
     let tree = &pids[..3];
     assert!(tree.iter().all(|pid| !pid.alive()), "{tree:?}");
     // The stated limit: a daemon that left group and session belongs to nobody once the guard has gone.
@@ -91,14 +76,7 @@ async fn a_guard_that_is_asked_to_end_ends_its_server_first() {
         .await;
     lab.file("up").await;
     guard(&process).signal(libc::SIGTERM);
-    assert_eq!(
-        process.exited().await,
-        Exit {
-            code: Some(5),
-            signal: None,
-            guard_lost: false
-        }
-    );
+    assert_eq!(process.exited().await, Exit { code: Some(5), signal: None, guard_lost: false });
     lab.file("got").await;
     process.stop(QUICK).await;
 }
@@ -111,22 +89,14 @@ async fn the_server_inherits_three_descriptors_and_clean_signals() {
     // SAFETY: no memory is passed.
     let leaked = unsafe { libc::dup(std::os::fd::AsRawFd::as_raw_fd(&leaked)) };
     assert!(leaked > 2);
-    let process = lab
-        .spawn("ls -l /proc/$$/fd > fds; echo $$ > up; exec sleep 1000")
-        .await;
+    let process = lab.spawn("ls -l /proc/$$/fd > fds; echo $$ > up; exec sleep 1000").await;
     let pid = lab.pid("up").await;
     let fds = fs::read_to_string(lab.path().join("fds")).unwrap();
-    let names: Vec<&str> = fds
-        .lines()
-        .filter_map(|line| line.split(" -> ").next()?.split(' ').next_back())
-        .collect();
+    let names: Vec<&str> =
+        fds.lines().filter_map(|line| line.split(" -> ").next()?.split(' ').next_back()).collect();
     // The shell itself holds the script's output open while `ls` runs, as no descriptor but 1 and its copy.
     assert!(
-        names
-            .iter()
-            .filter(|name| name.parse::<i32>().is_ok_and(|fd| fd > 2 && fd != 10))
-            .count()
-            == 0,
+        names.iter().filter(|name| name.parse::<i32>().is_ok_and(|fd| fd > 2 && fd != 10)).count() == 0,
         "{fds}"
     );
     for key in ["SigBlk", "SigIgn"] {
@@ -162,25 +132,14 @@ async fn a_guard_has_its_own_name_three_descriptors_and_next_to_no_memory() {
     let mut ballast = vec![1_u8; 32 << 20];
     let process = lab.spawn("exec sleep 1000").await;
     let guard = guard(&process);
-    until("its name", || {
-        (status(guard, "Name") == "patchbay-guard").then_some(())
-    })
-    .await;
+    until("its name", || (status(guard, "Name") == "patchbay-guard").then_some(())).await;
     let arguments = fs::read_to_string(format!("/proc/{}/cmdline", guard.pid)).unwrap();
     assert_eq!(arguments.trim_end_matches('\0'), "patchbay-guard");
     // What the owner writes now would be kept as it was by a guard that still has it.
     ballast.fill(2);
     let kept = until("its memory", || Some(private(guard)).filter(|&kept| kept < 512)).await;
-    assert_eq!(
-        fs::read_dir(format!("/proc/{}/fd", guard.pid)).unwrap().count(),
-        3
-    );
-    assert_eq!(
-        fs::read_link(format!("/proc/{}/cwd", guard.pid))
-            .unwrap()
-            .to_str(),
-        Some("/")
-    );
+    assert_eq!(fs::read_dir(format!("/proc/{}/fd", guard.pid)).unwrap().count(), 3);
+    assert_eq!(fs::read_link(format!("/proc/{}/cwd", guard.pid)).unwrap().to_str(), Some("/"));
     assert_eq!(status(guard, "Threads"), "1");
     println!("a guard keeps {kept} KiB of private memory");
     assert!(guard.alive());
@@ -207,10 +166,7 @@ async fn a_start_takes_milliseconds_also_many_side_by_side() {
     }
     let processes = starts.join_all().await;
     let together = started.elapsed();
-    println!(
-        "one start: {:?}; {ROUNDS} side by side: {together:?}",
-        took / ROUNDS
-    );
+    println!("one start: {:?}; {ROUNDS} side by side: {together:?}", took / ROUNDS);
     assert!(took / ROUNDS < PATIENCE / 100);
     let mut stops: JoinSet<_> = processes.into_iter().map(|process| process.stop(QUICK)).collect();
     while let Some(exit) = stops.join_next().await {

@@ -10,12 +10,8 @@ use crate::{
 };
 
 fn records(lab: &Lab) -> Vec<std::path::PathBuf> {
-    let entries = fs::read_dir(lab.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().path());
-    entries
-        .filter(|path| path.extension().is_some_and(|end| end == "run"))
-        .collect()
+    let entries = fs::read_dir(lab.path()).unwrap().map(|entry| entry.unwrap().path());
+    entries.filter(|path| path.extension().is_some_and(|end| end == "run")).collect()
 }
 
 /// An owner killed together with its guards; the servers that live on.
@@ -27,10 +23,7 @@ async fn orphaned(lab: &Lab, scripts: &[String], names: &[String]) -> Vec<Pid> {
     owner.signal(libc::SIGKILL);
     owner.ended().await;
     guards.iter().for_each(|guard| guard.signal(libc::SIGKILL));
-    until("the guards end", || {
-        guards.iter().all(|guard| !guard.alive()).then_some(())
-    })
-    .await;
+    until("the guards end", || guards.iter().all(|guard| !guard.alive()).then_some(())).await;
     pids
 }
 
@@ -45,10 +38,7 @@ async fn the_next_start_ends_the_trees_that_owner_and_guard_left_behind() {
     let pids = orphaned(&lab, &[a, b], &[a_names, b_names].concat()).await;
     assert!(pids.iter().all(|pid| pid.alive()));
     assert_eq!(
-        (
-            Exec::reap_leftovers(lab.path()).await.unwrap(),
-            records(&lab).len()
-        ),
+        (Exec::reap_leftovers(lab.path()).await.unwrap(), records(&lab).len()),
         (vec!["tree".to_owned(); 2], 0)
     );
     assert!(pids.iter().all(|pid| !pid.alive()));
@@ -62,10 +52,7 @@ async fn a_group_is_ended_also_after_its_leader_has_gone() {
         "sh -c 'trap \"\" TERM; echo $$ > child; exec sleep 1000' & echo $$ > leader; read end; kill -9 $$";
     let pids = orphaned(&lab, &[script.into()], &["child".into(), "leader".into()]).await;
     let [child, leader] = pids[..] else { panic!() };
-    until("the leader ends with its input", || {
-        (!leader.alive()).then_some(())
-    })
-    .await;
+    until("the leader ends with its input", || (!leader.alive()).then_some(())).await;
     assert!(child.alive());
     assert_eq!(Exec::reap_leftovers(lab.path()).await.unwrap(), ["tree"]);
     assert!(!child.alive());
@@ -93,9 +80,7 @@ async fn a_process_that_got_a_recorded_number_later_is_left_alone() {
     );
     let era = format!(
         "{} {}",
-        fs::read_to_string("/proc/sys/kernel/random/boot_id")
-            .unwrap()
-            .trim(),
+        fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap().trim(),
         fs::read_link("/proc/self/ns/pid").unwrap().display()
     );
     let record = |era: &str| {
@@ -137,12 +122,7 @@ async fn a_record_that_cannot_be_read_is_named_and_keeps_no_other_from_being_use
 #[tokio::test]
 async fn a_folder_that_is_not_there_has_no_leftovers() {
     let lab = Lab::new();
-    assert!(
-        Exec::reap_leftovers(&lab.path().join("none"))
-            .await
-            .unwrap()
-            .is_empty()
-    );
+    assert!(Exec::reap_leftovers(&lab.path().join("none")).await.unwrap().is_empty());
     let file = lab.write("file", "x");
     let error = Exec::reap_leftovers(&file).await.unwrap_err().to_string();
     assert!(error.contains(file.to_str().unwrap()), "{error}");

@@ -25,10 +25,7 @@ async fn a_server_that_floods_stderr_before_and_during_calls_answers_them_all() 
     assert_eq!(lines.next_line().await.unwrap().unwrap(), "ready");
     for call in 0..100 {
         stdin.write_all(format!("{call}\n").as_bytes()).await.unwrap();
-        assert_eq!(
-            lines.next_line().await.unwrap().unwrap(),
-            format!("answer {call}")
-        );
+        assert_eq!(lines.next_line().await.unwrap().unwrap(), format!("answer {call}"));
     }
     let shown = log.lines(10);
     assert_eq!(shown.len(), 1, "one line that never ends");
@@ -66,11 +63,7 @@ fn memory(owner: Pid, key: &str) -> u64 {
 fn busy(pid: Pid) -> Duration {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.pid)).unwrap();
     let words = stat.rsplit(')').next().unwrap().split_ascii_whitespace();
-    let ticks: u64 = words
-        .skip(11)
-        .take(2)
-        .map(|word| word.parse::<u64>().unwrap())
-        .sum();
+    let ticks: u64 = words.skip(11).take(2).map(|word| word.parse::<u64>().unwrap()).sum();
     Duration::from_millis(10 * ticks)
 }
 
@@ -84,11 +77,7 @@ async fn a_gibibyte_of_noise_leaves_the_owners_memory_flat() {
         format!("for n in $(seq 22); do cat {name}.noise; done >&2; echo done > {name}; exec sleep 1000")
     };
     let started = Instant::now();
-    let scripts = [
-        flood("lines", "\n"),
-        flood("returns", "\r"),
-        flood("endless", "_"),
-    ];
+    let scripts = [flood("lines", "\n"), flood("returns", "\r"), flood("endless", "_")];
     let owner = Owner::start(&lab, &scripts).await;
     let process = owner.pid();
     let before = memory(process, "VmRSS");
@@ -111,10 +100,7 @@ async fn a_gibibyte_of_noise_leaves_the_owners_memory_flat() {
     assert!(peak < before + 8 * 1024, "{before} KiB grew to {peak} KiB");
     let servers = owner.servers.clone();
     drop(owner);
-    until("all ends", || {
-        servers.iter().all(|server| !server.alive()).then_some(())
-    })
-    .await;
+    until("all ends", || servers.iter().all(|server| !server.alive()).then_some(())).await;
 }
 
 #[tokio::test]
@@ -132,14 +118,8 @@ async fn servers_that_closed_their_pipes_and_stay_cost_nothing() {
     let before = all();
     tokio::time::sleep(Duration::from_secs(1)).await;
     let used = all() - before;
-    assert!(
-        used < Duration::from_millis(50),
-        "{used:?} of processor time in a second of nothing"
-    );
+    assert!(used < Duration::from_millis(50), "{used:?} of processor time in a second of nothing");
     let servers = owner.servers.clone();
     drop(owner);
-    until("all ends", || {
-        servers.iter().all(|server| !server.alive()).then_some(())
-    })
-    .await;
+    until("all ends", || servers.iter().all(|server| !server.alive()).then_some(())).await;
 }

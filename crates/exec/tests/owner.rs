@@ -25,21 +25,11 @@ impl Owner {
     #[expect(clippy::disallowed_methods, reason = "the owner itself")]
     pub async fn start(lab: &Lab, scripts: &[String]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_exec-test-owner"));
-        command
-            .arg(lab.path())
-            .args(scripts)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true);
+        command.arg(lab.path()).args(scripts).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn().unwrap();
         let stdin = child.stdin.take().unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let mut owner = Self {
-            child,
-            stdin,
-            lines,
-            servers: Vec::new(),
-        };
+        let mut owner = Self { child, stdin, lines, servers: Vec::new() };
         for _ in scripts {
             let pid = owner.line().await.parse().unwrap();
             owner.servers.push(Pid::now(pid).unwrap());
@@ -53,10 +43,7 @@ impl Owner {
     }
 
     pub async fn say(&mut self, word: &str) {
-        self.stdin
-            .write_all(format!("{word}\n").as_bytes())
-            .await
-            .unwrap();
+        self.stdin.write_all(format!("{word}\n").as_bytes()).await.unwrap();
     }
 
     pub fn pid(&self) -> Pid {
@@ -88,10 +75,7 @@ async fn trees(lab: &Lab) -> (Owner, Vec<Pid>) {
 
 async fn gone(pids: &[Pid]) -> Duration {
     let started = Instant::now();
-    until("everything ends", || {
-        pids.iter().all(|pid| !pid.alive()).then_some(())
-    })
-    .await;
+    until("everything ends", || pids.iter().all(|pid| !pid.alive()).then_some(())).await;
     started.elapsed()
 }
 
@@ -101,17 +85,9 @@ async fn sigterm_lets_the_owner_stop_everything_in_order() {
     let (mut owner, pids) = trees(&lab).await;
     owner.signal(libc::SIGTERM);
     owner.ended().await;
-    assert!(
-        pids.iter().all(|pid| pid.reaped()),
-        "something was left when the owner had ended"
-    );
+    assert!(pids.iter().all(|pid| pid.reaped()), "something was left when the owner had ended");
     let records = std::fs::read_dir(lab.path()).unwrap().flatten();
-    assert_eq!(
-        records
-            .filter(|entry| entry.path().extension().is_some_and(|end| end == "run"))
-            .count(),
-        0
-    );
+    assert_eq!(records.filter(|entry| entry.path().extension().is_some_and(|end| end == "run")).count(), 0);
 }
 
 #[tokio::test]
@@ -121,10 +97,7 @@ async fn the_kill_of_the_owner_ends_everything_within_a_second() {
     owner.signal(libc::SIGKILL);
     let took = gone(&pids).await;
     owner.ended().await;
-    println!(
-        "all of {} processes gone {took:?} after SIGKILL of the owner",
-        pids.len()
-    );
+    println!("all of {} processes gone {took:?} after SIGKILL of the owner", pids.len());
     assert!(took < LIMIT, "{took:?}");
 }
 
@@ -155,19 +128,14 @@ async fn an_owner_that_is_killed_at_any_moment_of_its_starts_leaves_nothing() {
     let lab = Lab::new();
     for delay in 0..6 {
         let names: Vec<String> = (0..4).map(|n| format!("{delay}-{n}")).collect();
-        let scripts: Vec<String> = names
-            .iter()
-            .map(|name| format!("echo $$ > {name}; exec sleep 1000"))
-            .collect();
+        let scripts: Vec<String> =
+            names.iter().map(|name| format!("echo $$ > {name}; exec sleep 1000")).collect();
         let owner = Owner::start(&lab, &scripts);
         // Dropped, and so killed, somewhere among the starts, each round at another place.
         let _ = tokio::time::timeout(Duration::from_millis(2 * delay), owner).await;
         let in_lab = || {
-            let pids = names
-                .iter()
-                .filter_map(|name| std::fs::read_to_string(lab.path().join(name)).ok());
-            pids.filter_map(|pid| Pid::now(pid.trim().parse().ok()?))
-                .any(Pid::alive)
+            let pids = names.iter().filter_map(|name| std::fs::read_to_string(lab.path().join(name)).ok());
+            pids.filter_map(|pid| Pid::now(pid.trim().parse().ok()?)).any(Pid::alive)
         };
         until("everything ends", || (!in_lab()).then_some(())).await;
     }

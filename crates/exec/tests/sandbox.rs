@@ -25,23 +25,16 @@ fn sandboxed(lab: &Lab, script: &str) -> Launch {
         host,
     };
     let policy = Policy::new("test", inputs).unwrap();
-    Launch {
-        sandbox: Some(policy),
-        ..lab.script(script)
-    }
+    Launch { sandbox: Some(policy), ..lab.script(script) }
 }
 
 /// The processes that work in a folder, as the host sees them.
 fn working_in(lab: &Lab) -> Vec<Pid> {
     let here = lab.path().canonicalize().unwrap();
-    let pids = fs::read_dir("/proc")
-        .unwrap()
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    let pids =
+        fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     let works_here = |pid: &i32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == here);
-    pids.filter(works_here)
-        .filter_map(Pid::now)
-        .filter(|pid| pid.alive())
-        .collect()
+    pids.filter(works_here).filter_map(Pid::now).filter(|pid| pid.alive()).collect()
 }
 
 #[tokio::test]
@@ -53,12 +46,7 @@ async fn a_sandboxed_server_is_known_by_the_hosts_pid_and_gets_its_time_to_end()
     lab.file("up").await;
     let command = fs::read_to_string(format!("/proc/{}/cmdline", process.pid())).unwrap();
     assert!(command.starts_with("/bin/sh\0-c\0trap"), "{command}");
-    let exit = process
-        .stop(StopSteps {
-            term: PATIENCE,
-            ..QUICK
-        })
-        .await;
+    let exit = process.stop(StopSteps { term: PATIENCE, ..QUICK }).await;
     assert_eq!((exit.code, exit.signal), (Some(7), None));
     assert_eq!(lab.file("bye").await, "bye\n");
     until("the end of all", || working_in(&lab).is_empty().then_some(())).await;

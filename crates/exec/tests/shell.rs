@@ -13,11 +13,8 @@ fn home(shell: &str, rc: &str, text: &str, path: &str, limit: Duration) -> Lab {
     let home = dir.path().to_owned();
     let lab = Lab::at(dir, |options| {
         let path = path.replace('~', home.to_str().unwrap());
-        options.env = vec![
-            ("HOME".into(), home.into()),
-            ("PATH".into(), path.into()),
-            ("SHELL".into(), shell.into()),
-        ];
+        options.env =
+            vec![("HOME".into(), home.into()), ("PATH".into(), path.into()), ("SHELL".into(), shell.into())];
         options.shell_limit = limit;
     });
     let banner = "echo asked >> $HOME/asked; echo 'Welcome! PATH=/wrong'; echo loud >&2; sleep 0.2";
@@ -76,12 +73,7 @@ async fn the_shell_is_asked_once_for_all_starts() {
 async fn a_path_that_somebody_chose_is_enough_until_a_command_is_missing() {
     let lab = home("/bin/zsh", ".zshrc", POSIX, "~/chosen:/usr/bin:/bin", ENOUGH);
     lab.exec.prepare().await;
-    lab.exec
-        .spawn(lab.launch("cat", &[]))
-        .await
-        .unwrap()
-        .stop(QUICK)
-        .await;
+    lab.exec.spawn(lab.launch("cat", &[])).await.unwrap().stop(QUICK).await;
     assert_eq!(asked(&lab), 0);
     starts(&lab, lab.launch("mysrv", &[])).await;
     assert_eq!(asked(&lab), 1);
@@ -95,12 +87,7 @@ async fn a_shell_that_hangs_costs_its_limit_once_is_ended_whole_and_is_named() {
     let rc = "trap '' TERM\nsh -c 'echo $$ > $HOME/hangs; exec sleep 1000'\n";
     let lab = home("/bin/bash", ".bash_profile", rc, BARE, Duration::from_millis(400));
     let started = Instant::now();
-    let error = lab
-        .exec
-        .spawn(lab.launch("mysrv", &[]))
-        .await
-        .unwrap_err()
-        .to_string();
+    let error = lab.exec.spawn(lab.launch("mysrv", &[])).await.unwrap_err().to_string();
     assert_eq!(
         error,
         "server `test`: the command `mysrv` was not found; searched /usr/bin, /bin (the login shell `/bin/bash` did not \
@@ -108,10 +95,7 @@ async fn a_shell_that_hangs_costs_its_limit_once_is_ended_whole_and_is_named() {
     );
     assert!(started.elapsed() < Duration::from_secs(5));
     let hanging: i32 = lab.file("hangs").await.trim().parse().unwrap();
-    until("the shell's child ends", || {
-        crate::support::Pid::now(hanging).is_none().then_some(())
-    })
-    .await;
+    until("the shell's child ends", || crate::support::Pid::now(hanging).is_none().then_some(())).await;
 
     // What is found all the same starts, and its log says what is amiss.
     let launch = lab.launch("cat", &[]);

@@ -31,10 +31,7 @@ pub struct Pid {
 impl Pid {
     /// The process that has this number now.
     pub fn now(pid: i32) -> Option<Self> {
-        Some(Self {
-            pid,
-            start: stat(pid)?.1,
-        })
+        Some(Self { pid, start: stat(pid)?.1 })
     }
 
     /// Whether it runs; one that waits to be reaped does not.
@@ -49,10 +46,7 @@ impl Pid {
 
     pub fn parent(self) -> Self {
         let status = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap();
-        let parent = status
-            .lines()
-            .find_map(|line| line.strip_prefix("PPid:"))
-            .unwrap();
+        let parent = status.lines().find_map(|line| line.strip_prefix("PPid:")).unwrap();
         Self::now(parent.trim().parse().unwrap()).unwrap()
     }
 
@@ -110,19 +104,11 @@ impl Lab {
     }
 
     pub fn at(dir: TempDir, change: impl FnOnce(&mut ExecOptions)) -> Self {
-        let mut options = ExecOptions {
-            leftover_grace: QUICK.term,
-            ..ExecOptions::default()
-        };
+        let mut options = ExecOptions { leftover_grace: QUICK.term, ..ExecOptions::default() };
         options.env.retain(|(name, _)| name != "PATH");
-        options
-            .env
-            .push(("PATH".into(), "/usr/bin:/bin:/patchbay-tests".into()));
+        options.env.push(("PATH".into(), "/usr/bin:/bin:/patchbay-tests".into()));
         change(&mut options);
-        Self {
-            dir,
-            exec: Exec::new(options),
-        }
+        Self { dir, exec: Exec::new(options) }
     }
 
     pub fn path(&self) -> &Path {
@@ -164,10 +150,7 @@ impl Lab {
     /// The whole text of a file once it ends with a line end.
     pub async fn file(&self, name: &str) -> String {
         let path = self.path().join(name);
-        until(name, || {
-            fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n'))
-        })
-        .await
+        until(name, || fs::read_to_string(&path).ok().filter(|text| text.ends_with('\n'))).await
     }
 
     /// The process that wrote its pid to a file.
@@ -189,13 +172,13 @@ impl Lab {
 impl Drop for Lab {
     /// Whatever still works in this folder is one of ours, and the test that should have ended it has failed.
     fn drop(&mut self) {
-        let works_here = |pid: &i32| {
-            fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.path())
-        };
+        let works_here =
+            |pid: &i32| fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd == self.path());
         for _ in 0..100 {
             let pids = fs::read_dir("/proc").into_iter().flatten().flatten();
             let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-            let left: Vec<Pid> = pids.filter(works_here).filter_map(Pid::now).filter(|pid| pid.alive()).collect();
+            let left: Vec<Pid> =
+                pids.filter(works_here).filter_map(Pid::now).filter(|pid| pid.alive()).collect();
             if left.is_empty() {
                 return;
             }
@@ -221,11 +204,5 @@ pub fn stubborn(name: &str) -> (String, Vec<String>) {
 pub fn variables(text: &[u8]) -> BTreeMap<String, String> {
     let pairs = text.split(|&byte| byte == 0).filter(|pair| !pair.is_empty());
     let pairs = pairs.map(|pair| String::from_utf8(pair.to_vec()).unwrap());
-    pairs
-        .map(|pair| {
-            pair.split_once('=')
-                .map(|(n, v)| (n.to_owned(), v.to_owned()))
-                .unwrap()
-        })
-        .collect()
+    pairs.map(|pair| pair.split_once('=').map(|(n, v)| (n.to_owned(), v.to_owned())).unwrap()).collect()
 }

@@ -57,6 +57,8 @@ impl DayFiles {
         }
         let path = self.path(day);
         let mut file = self.open_append(&path).map_err(failed(&path, "open the file"))?;
+        // Another writer's line may be half there for a moment: each looks and writes while the others wait.
+        file.lock().map_err(failed(&path, "lock the file"))?;
         let torn = is_torn(&mut file).map_err(failed(&path, "read the file's end"))?;
         let repaired;
         let lines = if torn {

@@ -109,7 +109,7 @@ fn token_edits(
         let offset = member.value.start;
         match (members(meta), token) {
             (Some(inner), Token::Set(value)) => {
-                put(meta, offset, &inner.collect::<Vec<_>>(), "progressToken", value, edits)
+                put(meta, offset, &inner.collect::<Vec<_>>(), "progressToken", value, edits);
             }
             (Some(inner), _) => remove(meta, offset, &inner.collect::<Vec<_>>(), "progressToken", edits),
             (None, Token::Set(value)) if meta == "null" => {

@@ -113,7 +113,9 @@ impl FromStr for Header {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         match text.split_once(':') {
-            Some((name, value)) if !name.trim().is_empty() => Ok(Self(name.trim().into(), value.trim().into())),
+            Some((name, value)) if !name.trim().is_empty() => {
+                Ok(Self(name.trim().into(), value.trim().into()))
+            }
             _ => Err("it must have the form 'NAME: VALUE'"),
         }
     }
@@ -163,7 +165,11 @@ impl Add {
             env: unique("env", env.into_iter().map(|Variable(name, value)| (name, value)))?,
             headers: unique("header", header.into_iter().map(|Header(name, value)| (name, value)))?,
             prefix,
-            agents: agents.into_iter().map(|agent| agent.trim().to_owned()).filter(|agent| !agent.is_empty()).collect(),
+            agents: agents
+                .into_iter()
+                .map(|agent| agent.trim().to_owned())
+                .filter(|agent| !agent.is_empty())
+                .collect(),
             cwd,
             r#type: r#type.map(Into::into),
             timeout_seconds: timeout,
@@ -184,9 +190,16 @@ impl Add {
             (Some(Kind::Http | Kind::Sse), _) | (None, Some("http" | "https")) => Ok(true),
             (Some(Kind::Stdio), _) | (None, None) => Ok(false),
             // A scheme is letters, digits, `+`, `-` and `.`; anything else before `://` is part of a program's path.
-            (None, Some(scheme)) if scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)) => {
-                Err(wrong("command", format!("{scheme}:// is no address of an MCP server; it must begin with https:// or http://"))
-                    .hint("if it is a program, add --type stdio"))
+            (None, Some(scheme))
+                if scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c)) =>
+            {
+                Err(wrong(
+                    "command",
+                    format!(
+                        "{scheme}:// is no address of an MCP server; it must begin with https:// or http://"
+                    ),
+                )
+                .hint("if it is a program, add --type stdio"))
             }
             (None, Some(_)) => Ok(false),
         }
@@ -201,8 +214,11 @@ impl Add {
             return misfit("--header", !self.header.is_empty(), "a command");
         }
         if let Some(first) = self.args.first() {
-            return Err(wrong("args", format!("an address takes no arguments, but there is {first:?} after it"))
-                .hint("quote the address if it holds spaces, and check the spelling of the options"));
+            return Err(wrong(
+                "args",
+                format!("an address takes no arguments, but there is {first:?} after it"),
+            )
+            .hint("quote the address if it holds spaces, and check the spelling of the options"));
         }
         misfit("--env", !self.env.is_empty(), "an address")?;
         misfit("--cwd", self.cwd.is_some(), "an address")?;
@@ -214,7 +230,10 @@ fn wrong(field: &str, message: impl Into<String>) -> ApiError {
     ApiError::new(ErrorCode::Invalid, message).field(field)
 }
 
-fn unique(option: &str, pairs: impl Iterator<Item = (String, String)>) -> Result<BTreeMap<String, String>, ApiError> {
+fn unique(
+    option: &str,
+    pairs: impl Iterator<Item = (String, String)>,
+) -> Result<BTreeMap<String, String>, ApiError> {
     let mut map = BTreeMap::new();
     for (name, value) in pairs {
         let again = format!("--{option} {name} is there twice");
@@ -246,9 +265,30 @@ mod tests {
     #[test]
     fn every_option_becomes_its_key() {
         let line = [
-            "--env", "A=1=2", "x", "--env=B=", "npx", "-y", "pkg", "--prefix", "p", "--agents", "a, b", "--cwd", "/w",
-            "--type", "stdio", "--timeout", "9", "--no-sandbox", "--auto-approve", "--disabled", "--tools", "r_*,{a,b}",
-            "--tools", "c",
+            "--env",
+            "A=1=2",
+            "x",
+            "--env=B=",
+            "npx",
+            "-y",
+            "pkg",
+            "--prefix",
+            "p",
+            "--agents",
+            "a, b",
+            "--cwd",
+            "/w",
+            "--type",
+            "stdio",
+            "--timeout",
+            "9",
+            "--no-sandbox",
+            "--auto-approve",
+            "--disabled",
+            "--tools",
+            "r_*,{a,b}",
+            "--tools",
+            "c",
         ];
         let expected = McpServerConfig {
             name: "x".into(),
@@ -289,8 +329,10 @@ mod tests {
 
     #[test]
     fn headers_are_split_at_the_first_colon() {
-        let draft = draft(&["x", "https://h", "--header", "Authorization: Bearer a:b", "--header=X-A:1"]).unwrap();
-        let expected = [("Authorization", "Bearer a:b"), ("X-A", "1")].map(|(k, v)| (k.to_owned(), v.to_owned()));
+        let draft =
+            draft(&["x", "https://h", "--header", "Authorization: Bearer a:b", "--header=X-A:1"]).unwrap();
+        let expected =
+            [("Authorization", "Bearer a:b"), ("X-A", "1")].map(|(k, v)| (k.to_owned(), v.to_owned()));
         assert_eq!(draft.headers, expected.into());
     }
 

@@ -253,7 +253,10 @@ mod tests {
 
     fn walk(command: &clap::Command, path: &str, seen: &mut Vec<String>) {
         let path = format!("{path} {}", command.get_name());
-        assert!(command.get_about().is_some_and(|about| !about.to_string().is_empty()), "{path} has no about text");
+        assert!(
+            command.get_about().is_some_and(|about| !about.to_string().is_empty()),
+            "{path} has no about text"
+        );
         for argument in command.get_arguments() {
             assert!(argument.get_help().is_some(), "{path}: {} has no help", argument.get_id());
         }

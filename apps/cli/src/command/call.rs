@@ -27,7 +27,8 @@ pub async fn run(context: &mut Context, call: Call) -> Result<Exit, ApiError> {
     on_road(context, Need::Servers, async |context, road| {
         let workspace = road.workspace(context).await?;
         let Call { server, tool, .. } = call;
-        let answer = road.call(CallTool { workspace: workspace.key.clone(), server, tool, arguments }).await?;
+        let answer =
+            road.call(CallTool { workspace: workspace.key.clone(), server, tool, arguments }).await?;
         if context.output.json {
             context.output.raw_json(&answer.result);
         } else {
@@ -42,7 +43,8 @@ pub async fn run(context: &mut Context, call: Call) -> Result<Exit, ApiError> {
 }
 
 fn from_input() -> Result<String, ApiError> {
-    let failed = |error: std::io::Error| ApiError::new(ErrorCode::Io, format!("cannot read standard input: {error}"));
+    let failed =
+        |error: std::io::Error| ApiError::new(ErrorCode::Io, format!("cannot read standard input: {error}"));
     let mut text = String::new();
     std::io::stdin().lock().take(MAX_ARGUMENTS + 1).read_to_string(&mut text).map_err(failed)?;
     if text.len() as u64 > MAX_ARGUMENTS {
@@ -87,7 +89,10 @@ fn content(item: &Value) -> String {
         Some(kind @ ("image" | "audio")) => {
             // Four characters of base64 stand for three bytes.
             let bytes = field("data").map_or(0, |data| data.trim_end_matches('=').len() * 3 / 4);
-            format!("[{kind}, {}, {bytes} bytes; --json prints it]", field("mimeType").unwrap_or("of no said type"))
+            format!(
+                "[{kind}, {}, {bytes} bytes; --json prints it]",
+                field("mimeType").unwrap_or("of no said type")
+            )
         }
         Some("resource_link") => format!("[link to {}]", field("uri").unwrap_or("nowhere")),
         Some("resource") => {
@@ -111,7 +116,9 @@ mod tests {
     #[test]
     fn arguments_must_be_an_object() {
         assert!(check(r#" {"a": 1} "#).is_ok());
-        for (bad, part) in [("", "EOF"), ("[1]", "braces"), ("{'a': 1}", "key"), ("{\"a\": 1", "EOF"), ("{} {}", "trailing")] {
+        for (bad, part) in
+            [("", "EOF"), ("[1]", "braces"), ("{'a': 1}", "key"), ("{\"a\": 1", "EOF"), ("{} {}", "trailing")]
+        {
             let error = check(bad).unwrap_err();
             assert!(error.message.contains(part), "{bad}: {error}");
             assert_eq!(Exit::from(&error), Exit::Wrong);
@@ -122,10 +129,16 @@ mod tests {
     fn what_is_no_text_is_told_in_a_few_words() {
         for (item, expected) in [
             (json!({"type": "text", "text": "hi"}), "hi"),
-            (json!({"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}), "[image, image/png, 5 bytes; --json prints it]"),
+            (
+                json!({"type": "image", "data": "aGVsbG8=", "mimeType": "image/png"}),
+                "[image, image/png, 5 bytes; --json prints it]",
+            ),
             (json!({"type": "resource_link", "uri": "file:///x"}), "[link to file:///x]"),
             (json!({"type": "resource", "resource": {"uri": "a:b", "text": "t"}}), "[resource a:b]\nt"),
-            (json!({"type": "resource", "resource": {"uri": "a:b", "blob": "aGk="}}), "[resource a:b; --json prints it]"),
+            (
+                json!({"type": "resource", "resource": {"uri": "a:b", "blob": "aGk="}}),
+                "[resource a:b; --json prints it]",
+            ),
             (json!({"type": "novel"}), r#"{"type":"novel"}"#),
         ] {
             assert_eq!(content(&item), expected);

@@ -30,7 +30,8 @@ pub async fn run(context: &mut Context, command: &Config) -> Result<Exit, ApiErr
 }
 
 fn path(context: &mut Context) -> Result<Exit, ApiError> {
-    let (home, file) = (context.home.dir().display().to_string(), context.home.settings().display().to_string());
+    let (home, file) =
+        (context.home.dir().display().to_string(), context.home.settings().display().to_string());
     if context.output.json {
         context.output.value(&json!({ "home": home, "settings": file }))?;
     } else {
@@ -60,7 +61,8 @@ fn show(context: &mut Context, snapshot: &ConfigSnapshot) -> Result<(), ApiError
         );
     }
     let terminal = context.output.terminal;
-    let file = terminal.paint(Style::Faint, &format!("# {}", text::one_line(&snapshot.file.display().to_string())));
+    let file =
+        terminal.paint(Style::Faint, &format!("# {}", text::one_line(&snapshot.file.display().to_string())));
     let mut parts = vec![file, settings_text(&snapshot.settings, &terminal)];
     parts.extend(servers.iter().map(|server| server_text(server, &terminal)));
     let all = context.redactor.redact(&parts.join("\n\n")).into_owned();
@@ -88,6 +90,8 @@ async fn tell_if_not_in_force(context: &Context) {
             context.output.place_and_hint(Some(&broken.place.to_string()), None);
         }
         Err(error) if error.code == ErrorCode::Unavailable => context.output.warn(&error.message),
-        Err(error) => context.output.warn(&format!("whether this file is in force cannot be told: {}", error.message)),
+        Err(error) => {
+            context.output.warn(&format!("whether this file is in force cannot be told: {}", error.message))
+        }
     }
 }

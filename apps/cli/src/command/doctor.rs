@@ -6,7 +6,10 @@ use std::sync::Arc;
 use patchbay_api::{
     AgentId, ApiError, GetSnapshot, InvalidServer, ListMcpServers, ListTools, Scope, ServerState,
 };
-use patchbay_config::{ConfigSnapshot, Entry, Project, ProjectFiles, ServerConfig, SettingsStore, Transport, TrustState, TrustStore};
+use patchbay_config::{
+    ConfigSnapshot, Entry, Project, ProjectFiles, ServerConfig, SettingsStore, Transport, TrustState,
+    TrustStore,
+};
 use patchbay_control::Client;
 use patchbay_exec::{Exec, ExecOptions, Launch, ServerLog};
 use patchbay_secrets::{SecretStore, mask_url};
@@ -31,15 +34,20 @@ pub async fn run(context: &mut Context, online: bool) -> Result<Exit, ApiError> 
     if sandbox.active {
         findings.add(Level::Ok, "sandbox", sandbox.label);
     } else {
-        let advice = "install bubblewrap (package `bubblewrap`), or switch the sandbox off for servers that you trust";
-        findings.add(Level::Warning, "sandbox", sandbox.label).next(cfg!(target_os = "linux").then_some(advice));
+        let advice =
+            "install bubblewrap (package `bubblewrap`), or switch the sandbox off for servers that you trust";
+        findings
+            .add(Level::Warning, "sandbox", sandbox.label)
+            .next(cfg!(target_os = "linux").then_some(advice));
     }
     let workspace = context.workspace()?.map(PathBuf::from);
-    let mut servers: Vec<Arc<ServerConfig>> = snapshot.iter().flat_map(ConfigSnapshot::valid).cloned().collect();
+    let mut servers: Vec<Arc<ServerConfig>> =
+        snapshot.iter().flat_map(ConfigSnapshot::valid).cloned().collect();
     if let (Some(snapshot), Some(dir)) = (&snapshot, &workspace) {
         servers.extend(project(context, snapshot, dir, &mut findings));
     }
-    let place = Place { cwd: workspace.unwrap_or_else(user_folder), secrets: SecretStore::file(context.home.dir()) };
+    let place =
+        Place { cwd: workspace.unwrap_or_else(user_folder), secrets: SecretStore::file(context.home.dir()) };
     findings.add(Level::Ok, "secrets", format!("kept in {}", place.secrets.place()));
     for server in servers.iter().filter(|server| !server.disabled) {
         self::server(&place, &exec, snapshot.as_ref(), server, &mut findings).await;
@@ -136,7 +144,12 @@ async fn owner(context: &Context, findings: &mut Findings) {
 }
 
 /// Looks at the project's files; gives the servers that may start.
-fn project(context: &Context, global: &ConfigSnapshot, dir: &std::path::Path, findings: &mut Findings) -> Vec<Arc<ServerConfig>> {
+fn project(
+    context: &Context,
+    global: &ConfigSnapshot,
+    dir: &std::path::Path,
+    findings: &mut Findings,
+) -> Vec<Arc<ServerConfig>> {
     let project = match ProjectFiles::new(dir) {
         Ok(mut files) => files.read(global.settings.mcp.legacy_sse),
         Err(error) => {
@@ -175,7 +188,13 @@ fn trusted(context: &Context, project: &Project, findings: &mut Findings) -> boo
 }
 
 /// Whether a server could start: its variables can be filled in, and its command is found.
-async fn server(place: &Place, exec: &Exec, global: Option<&ConfigSnapshot>, server: &ServerConfig, findings: &mut Findings) {
+async fn server(
+    place: &Place,
+    exec: &Exec,
+    global: Option<&ConfigSnapshot>,
+    server: &ServerConfig,
+    findings: &mut Findings,
+) {
     let name = server.id.name.as_str();
     for foreign in server.warnings() {
         findings.add(Level::Warning, name, foreign.to_string());
@@ -228,7 +247,9 @@ async fn online(context: &mut Context, findings: &mut Findings) -> Result<Exit, 
                     findings.add(Level::Ok, name, format!("connected, {} tools", count.unwrap_or(0)));
                 }
                 (ServerState::Disabled, _) => _ = findings.add(Level::Ok, name, state),
-                (ServerState::PendingTrust, _) => findings.add(Level::Warning, name, state).next(Some("patchbay trust")),
+                (ServerState::PendingTrust, _) => {
+                    findings.add(Level::Warning, name, state).next(Some("patchbay trust"))
+                }
                 _ => {
                     let message = status.cause.map_or(state.clone(), |cause| format!("{state}: {cause}"));
                     findings.add(Level::Problem, name, message).next(status.hint);

@@ -36,9 +36,20 @@ pub struct Findings(Vec<Finding>);
 
 impl Findings {
     /// Adds one.
-    pub fn add(&mut self, level: Level, subject: impl Into<String>, message: impl Into<String>) -> &mut Finding {
+    pub fn add(
+        &mut self,
+        level: Level,
+        subject: impl Into<String>,
+        message: impl Into<String>,
+    ) -> &mut Finding {
         let at = self.0.len();
-        self.0.push(Finding { level, subject: subject.into(), message: message.into(), place: None, hint: None });
+        self.0.push(Finding {
+            level,
+            subject: subject.into(),
+            message: message.into(),
+            place: None,
+            hint: None,
+        });
         &mut self.0[at]
     }
 
@@ -56,7 +67,11 @@ impl Findings {
                 Level::Warning => (Style::Warning, "warning"),
                 Level::Problem => (Style::Bad, "problem"),
             };
-            table.row([(style, word), (Style::Strong, finding.subject.as_str()), (Style::Plain, finding.message.as_str())]);
+            table.row([
+                (style, word),
+                (Style::Strong, finding.subject.as_str()),
+                (Style::Plain, finding.message.as_str()),
+            ]);
             if let Some(place) = &finding.place {
                 table.place(place);
             }

@@ -25,18 +25,29 @@ pub async fn run(context: &mut Context, command: Mcp) -> Result<Exit, ApiError> 
         Mcp::Add(add) => {
             // What only the command line can say wrongly is refused before anything is opened.
             let draft = add.into_draft()?;
-            on_road(context, Need::Settings, async |context, road| self::add(context, road, draft).await).await
+            on_road(context, Need::Settings, async |context, road| self::add(context, road, draft).await)
+                .await
         }
         Mcp::List => on_road(context, Need::Settings, list).await,
-        Mcp::Get(server) => on_road(context, Need::Settings, async |context, road| get(context, road, &server.name).await).await,
+        Mcp::Get(server) => {
+            on_road(context, Need::Settings, async |context, road| get(context, road, &server.name).await)
+                .await
+        }
         Mcp::Remove(server) => {
-            on_road(context, Need::Settings, async |context, road| remove(context, road, server.name).await).await
+            on_road(context, Need::Settings, async |context, road| remove(context, road, server.name).await)
+                .await
         }
         Mcp::Enable(server) => {
-            on_road(context, Need::Settings, async |context, road| switch(context, road, server.name, true).await).await
+            on_road(context, Need::Settings, async |context, road| {
+                switch(context, road, server.name, true).await
+            })
+            .await
         }
         Mcp::Disable(server) => {
-            on_road(context, Need::Settings, async |context, road| switch(context, road, server.name, false).await).await
+            on_road(context, Need::Settings, async |context, road| {
+                switch(context, road, server.name, false).await
+            })
+            .await
         }
     }
 }
@@ -62,7 +73,10 @@ async fn add(context: &mut Context, road: &Road, draft: McpServerConfig) -> Resu
 /// The names of values that look like secrets and would stand in the file.
 fn exposed(draft: &McpServerConfig) -> Vec<String> {
     let values = draft.env.iter().chain(&draft.headers);
-    values.filter(|(name, value)| !value.contains("${") && looks_secret(name, value)).map(|(name, _)| name.clone()).collect()
+    values
+        .filter(|(name, value)| !value.contains("${") && looks_secret(name, value))
+        .map(|(name, _)| name.clone())
+        .collect()
 }
 
 async fn list(context: &mut Context, road: &Road) -> Result<Exit, ApiError> {
@@ -83,12 +97,19 @@ async fn list(context: &mut Context, road: &Road) -> Result<Exit, ApiError> {
         };
         let name = name.unwrap_or_else(|| "(no name)".into());
         let kind = words::transport(server.transport);
-        table.row([(Style::Strong, name.as_str()), (style, state), (Style::Plain, kind), (Style::Plain, &server.line)]);
+        table.row([
+            (Style::Strong, name.as_str()),
+            (style, state),
+            (Style::Plain, kind),
+            (Style::Plain, &server.line),
+        ]);
         server.invalid.iter().for_each(|invalid| note_invalid(&mut table, invalid));
     }
     if table.is_empty() {
         context.output.line(&format!("No servers in {} yet.", text::one_line(&config.file)));
-        context.output.line("Add one: patchbay mcp add NAME COMMAND [ARGS]… (patchbay mcp add --help shows examples)");
+        context
+            .output
+            .line("Add one: patchbay mcp add NAME COMMAND [ARGS]… (patchbay mcp add --help shows examples)");
     } else {
         context.output.table(&table);
     }
@@ -109,7 +130,8 @@ async fn get(context: &mut Context, road: &Road, name: &str) -> Result<Exit, Api
     let config = config(road).await?;
     let invalid = config.servers.into_iter().filter_map(|server| server.invalid);
     if let Some(invalid) = invalid.into_iter().find(|invalid| invalid.name.as_deref() == Some(name)) {
-        let mut error = ApiError::new(ErrorCode::Invalid, format!("server \"{name}\" is invalid: {}", invalid.reason));
+        let mut error =
+            ApiError::new(ErrorCode::Invalid, format!("server \"{name}\" is invalid: {}", invalid.reason));
         (error.place, error.field, error.hint) = (Some(invalid.place), invalid.field, invalid.hint);
         return Err(error.server(name));
     }
@@ -118,7 +140,9 @@ async fn get(context: &mut Context, road: &Road, name: &str) -> Result<Exit, Api
         return Err(ApiError::new(ErrorCode::Invalid, message).place(broken.place));
     }
     let message = format!("there is no server called \"{name}\" in {}", config.file);
-    Err(ApiError::new(ErrorCode::McpServerNotFound, message).server(name).hint("`patchbay mcp list` shows the names"))
+    Err(ApiError::new(ErrorCode::McpServerNotFound, message)
+        .server(name)
+        .hint("`patchbay mcp list` shows the names"))
 }
 
 async fn remove(context: &mut Context, road: &Road, name: String) -> Result<Exit, ApiError> {

@@ -73,7 +73,10 @@ fn tell_problems(context: &Context, config: &ConfigState) {
     if let Some(broken) = &config.broken {
         let message = format!("the settings file is not in force: {}", broken.reason);
         context.output.aside(Style::Bad, "error", &message);
-        context.output.place_and_hint(Some(&broken.place.to_string()), Some("correct this place of the file and save it"));
+        context.output.place_and_hint(
+            Some(&broken.place.to_string()),
+            Some("correct this place of the file and save it"),
+        );
     }
     config.warnings.iter().for_each(|warning| context.output.warn(warning));
 }

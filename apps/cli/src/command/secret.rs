@@ -78,7 +78,9 @@ fn check_name(name: &str) -> Result<(), ApiError> {
 fn piped() -> Result<Value, ApiError> {
     let mut text = String::new();
     let read = std::io::stdin().lock().take(MAX_VALUE + 2).read_to_string(&mut text);
-    let value = Value::from(text.strip_suffix('\n').map_or(text.as_str(), |text| text.strip_suffix('\r').unwrap_or(text)));
+    let value = Value::from(
+        text.strip_suffix('\n').map_or(text.as_str(), |text| text.strip_suffix('\r').unwrap_or(text)),
+    );
     // Overwritten, not only forgotten.
     drop(Value::from(text));
     read.map_err(|error| ApiError::new(ErrorCode::Io, format!("cannot read standard input: {error}")))?;
@@ -94,7 +96,8 @@ fn list(context: &mut Context, store: &SecretStore) -> Result<Exit, ApiError> {
         names.extend(found.into_iter().map(|name| (name, scope.clone())));
     }
     if context.output.json {
-        let list: Vec<_> = names.iter().map(|(name, scope)| json!({ "name": name, "scope": scope.as_str() })).collect();
+        let list: Vec<_> =
+            names.iter().map(|(name, scope)| json!({ "name": name, "scope": scope.as_str() })).collect();
         context.output.value(&list)?;
         return Ok(Exit::Done);
     }
@@ -115,7 +118,9 @@ fn remove(context: &mut Context, store: &SecretStore, secret: &SecretName) -> Re
     let scope = scope(context, secret.project)?;
     if !store.remove(&scope, &secret.name).map_err(|error| failed(&error))? {
         let message = format!("there is no secret called {}", secret.name);
-        return Err(ApiError::new(ErrorCode::NotFound, message).hint("`patchbay secret list` shows the names"));
+        return Err(
+            ApiError::new(ErrorCode::NotFound, message).hint("`patchbay secret list` shows the names")
+        );
     }
     if context.output.json {
         context.output.value(&())?;
@@ -130,7 +135,8 @@ fn scope(context: &Context, of_project: bool) -> Result<Scope, ApiError> {
         return Ok(Scope::Global);
     }
     let path = context.workspace()?.ok_or_else(|| {
-        ApiError::new(ErrorCode::Invalid, "there is no project here").hint("go to its folder, or name it with --workspace DIR")
+        ApiError::new(ErrorCode::Invalid, "there is no project here")
+            .hint("go to its folder, or name it with --workspace DIR")
     })?;
     Ok(project(&path))
 }

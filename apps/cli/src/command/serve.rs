@@ -54,7 +54,9 @@ async fn hold(context: &mut Context, inbox: &mut mpsc::Receiver<HostRequest>) ->
     if context.output.json {
         context.output.raw_json(&json!({ "home": home, "pid": pid, "socket": socket }).to_string());
     } else {
-        let line = format!("Patchbay holds the servers of {home} (process {pid}) and listens on {socket}; Ctrl-C ends it");
+        let line = format!(
+            "Patchbay holds the servers of {home} (process {pid}) and listens on {socket}; Ctrl-C ends it"
+        );
         context.output.line(&text::one_line(&line));
     }
     context.output.flush()?;
@@ -70,7 +72,11 @@ async fn hold(context: &mut Context, inbox: &mut mpsc::Receiver<HostRequest>) ->
 fn gave_up(ended: Option<Result<Result<(), ControlError>, tokio::task::JoinError>>) -> ApiError {
     match ended {
         Some(Ok(Err(error))) => error.to_api(),
-        Some(Err(error)) => ApiError::new(ErrorCode::Internal, format!("the socket's task broke off: {error}")),
-        Some(Ok(Ok(()))) | None => ApiError::new(ErrorCode::Internal, "the socket was closed without being asked"),
+        Some(Err(error)) => {
+            ApiError::new(ErrorCode::Internal, format!("the socket's task broke off: {error}"))
+        }
+        Some(Ok(Ok(()))) | None => {
+            ApiError::new(ErrorCode::Internal, "the socket was closed without being asked")
+        }
     }
 }

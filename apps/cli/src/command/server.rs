@@ -22,7 +22,9 @@ pub async fn restart(context: &mut Context, name: &str) -> Result<Exit, ApiError
         if context.output.json {
             context.output.value(&())?;
         } else {
-            context.output.line(&text::one_line(&format!("Stopped {name}; it starts afresh at its next use")));
+            context
+                .output
+                .line(&text::one_line(&format!("Stopped {name}; it starts afresh at its next use")));
         }
         Ok(Exit::Done)
     })

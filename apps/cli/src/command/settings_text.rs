@@ -13,7 +13,8 @@ pub fn server_text(server: &McpServerConfig, terminal: &Terminal) -> String {
     let Ok(Value::Object(keys)) = serde_json::to_value(server) else { return String::new() };
     let mut lines = vec![terminal.paint(Style::Strong, "[[mcp.servers]]")];
     // The sandbox alone is on where nothing is said.
-    let shown = |(key, value): &(&String, &Value)| says_something(value) || (*key == "sandbox" && !value.is_null());
+    let shown =
+        |(key, value): &(&String, &Value)| says_something(value) || (*key == "sandbox" && !value.is_null());
     lines.extend(keys.iter().filter(shown).map(|(key, value)| line(key, value)));
     lines.join("\n")
 }
@@ -83,7 +84,8 @@ fn spelled(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("[{}]", items.iter().map(spelled).collect::<Vec<_>>().join(", ")),
         Value::Object(keys) => {
-            let pairs = keys.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| line(key, value));
+            let pairs =
+                keys.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| line(key, value));
             format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
         }
         other => text::terminal_json(&other.to_string()),
@@ -126,11 +128,17 @@ timeout_seconds = 9"#;
     fn every_known_key_is_shown() {
         let tables = settings_value(&Settings::default());
         for setting in patchbay_config::defaults::settings() {
-            let Some((table, key)) = setting.key.split_once('.') else { panic!("{} is in no table", setting.key) };
+            let Some((table, key)) = setting.key.split_once('.') else {
+                panic!("{} is in no table", setting.key)
+            };
             if key.starts_with("servers") {
                 continue;
             }
-            assert!(tables.get(table).is_some_and(|keys| keys.get(key).is_some()), "{} is not shown", setting.key);
+            assert!(
+                tables.get(table).is_some_and(|keys| keys.get(key).is_some()),
+                "{} is not shown",
+                setting.key
+            );
         }
     }
 

@@ -1,7 +1,8 @@
 //! `patchbay status`: every server of the workspace with its state (MCP-40, MCP-41). Starts nothing.
 
 use patchbay_api::{
-    ApiError, GetSnapshot, InvalidServer, ListMcpServers, OwnerInfo, OwnerKind, ServerState, ServerStatus, Snapshot,
+    ApiError, GetSnapshot, InvalidServer, ListMcpServers, OwnerInfo, OwnerKind, ServerState, ServerStatus,
+    Snapshot,
 };
 
 use super::{note_invalid, on_road, tell_problems};
@@ -30,7 +31,8 @@ async fn show(context: &mut Context, road: &Road) -> Result<Exit, ApiError> {
         return Ok(Exit::Done);
     }
     head(context, &snapshot);
-    let invalid: Vec<_> = snapshot.config.servers.iter().filter_map(|server| server.invalid.as_ref()).collect();
+    let invalid: Vec<_> =
+        snapshot.config.servers.iter().filter_map(|server| server.invalid.as_ref()).collect();
     if servers.is_empty() && invalid.is_empty() {
         context.output.line("No servers are configured here. Add one: patchbay mcp add NAME COMMAND [ARGS]…");
     } else {
@@ -119,7 +121,8 @@ mod tests {
         };
         let mut failed = server("b", ServerState::Failed);
         (failed.cause, failed.hint) = (Some("npx was not found".into()), Some("install node".into()));
-        let text = table(&[server("a", ServerState::Disabled), failed], &[]).render(&Terminal::fixed(None, false));
+        let text =
+            table(&[server("a", ServerState::Disabled), failed], &[]).render(&Terminal::fixed(None, false));
         assert_eq!(
             text,
             "Server  State\n\

@@ -82,7 +82,11 @@ fn server_tools(output: &mut Output, server: &ServerTools) {
     }
     let mut table = Table::indented(2);
     for tool in &server.tools {
-        let shown = if tool.name == tool.original { tool.name.clone() } else { format!("{} ({})", tool.name, tool.original) };
+        let shown = if tool.name == tool.original {
+            tool.name.clone()
+        } else {
+            format!("{} ({})", tool.name, tool.original)
+        };
         table.row([(Style::Plain, shown), (Style::Faint, text::first_line(&tool.description, DESCRIPTION))]);
     }
     output.table(&table);

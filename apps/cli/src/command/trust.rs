@@ -4,7 +4,8 @@ use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
 use patchbay_api::{
-    ApiError, DescribeTrust, ErrorCode, RevokeTrust, TransportKind, Trust as TrustContent, TrustRequest, TrustServer,
+    ApiError, DescribeTrust, ErrorCode, RevokeTrust, TransportKind, Trust as TrustContent, TrustRequest,
+    TrustServer,
 };
 
 use super::on_road;
@@ -35,7 +36,8 @@ pub async fn run(context: &mut Context, trust: Trust) -> Result<Exit, ApiError> 
 fn path(context: &Context, dir: Option<&std::path::Path>) -> Result<String, ApiError> {
     let Some(dir) = dir else {
         return context.workspace()?.ok_or_else(|| {
-            ApiError::new(ErrorCode::Invalid, "there is no project here").hint("go to its folder, or name it: patchbay trust DIR")
+            ApiError::new(ErrorCode::Invalid, "there is no project here")
+                .hint("go to its folder, or name it: patchbay trust DIR")
         });
     };
     if dir.exists() {
@@ -55,7 +57,12 @@ async fn revoke(context: &mut Context, road: &Road, path: String) -> Result<Exit
     Ok(Exit::Done)
 }
 
-async fn give(context: &mut Context, road: &Road, path: String, digest: Option<String>) -> Result<Exit, ApiError> {
+async fn give(
+    context: &mut Context,
+    road: &Road,
+    path: String,
+    digest: Option<String>,
+) -> Result<Exit, ApiError> {
     let answer = road.call(DescribeTrust { path: path.clone() }).await?;
     let Some(request) = answer.request.as_ref() else {
         if context.output.json {
@@ -79,7 +86,10 @@ async fn give(context: &mut Context, road: &Road, path: String, digest: Option<S
     context.output.flush()?;
     if !std::io::stdin().is_terminal() {
         let message = "trust needs a person's answer, and there is no terminal to ask at";
-        let hint = format!("run it in a terminal, or agree to what is shown above: patchbay trust --digest {}", request.digest);
+        let hint = format!(
+            "run it in a terminal, or agree to what is shown above: patchbay trust --digest {}",
+            request.digest
+        );
         return Err(ApiError::new(ErrorCode::Denied, message).hint(hint));
     }
     if prompt::confirm("Trust exactly this?").await? {
@@ -101,7 +111,11 @@ async fn trusted(context: &mut Context, road: &Road, path: String, digest: Strin
 
 /// Everything that would run or loosen, each argument for itself.
 fn show(output: &mut Output, request: &TrustRequest) {
-    let changed = if request.changed { " Other content in this folder was trusted before; it has changed." } else { "" };
+    let changed = if request.changed {
+        " Other content in this folder was trusted before; it has changed."
+    } else {
+        ""
+    };
     output.paragraph(Style::Strong, 0, &format!("{} wants the following.{changed}", request.path));
     for file in &request.files {
         output.paragraph(Style::Faint, 2, &format!("from {file}"));
@@ -113,7 +127,11 @@ fn show(output: &mut Output, request: &TrustRequest) {
     list(output, "calls allowed without asking", &request.allow);
     list(output, "folders that sandboxed servers could write", &request.writable_paths);
     output.line("");
-    output.paragraph(Style::Plain, 0, "Trust means that these programs run with your rights, as far as the sandbox lets them.");
+    output.paragraph(
+        Style::Plain,
+        0,
+        "Trust means that these programs run with your rights, as far as the sandbox lets them.",
+    );
 }
 
 fn server(output: &mut Output, server: &TrustServer) {

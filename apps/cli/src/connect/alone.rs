@@ -47,7 +47,11 @@ impl Alone {
     }
 
     /// Serves the agent on these streams until it ends.
-    fn serve<R, W>(&self, reader: R, writer: W) -> impl Future<Output = std::io::Result<()>> + Send + use<R, W>
+    fn serve<R, W>(
+        &self,
+        reader: R,
+        writer: W,
+    ) -> impl Future<Output = std::io::Result<()>> + Send + use<R, W>
     where
         R: AsyncRead + Send + Unpin,
         W: AsyncWrite + Send + Unpin + 'static,

@@ -26,7 +26,12 @@ pub fn error(line: &[u8]) -> Option<String> {
 fn usual(line: &[u8]) -> Option<Id> {
     let rest = line.strip_prefix(HEAD)?;
     let end = match rest.first()? {
-        b'"' => 2 + rest[1..].iter().position(|byte| matches!(byte, b'"' | b'\\')).filter(|at| rest[at + 1] == b'"')?,
+        b'"' => {
+            2 + rest[1..]
+                .iter()
+                .position(|byte| matches!(byte, b'"' | b'\\'))
+                .filter(|at| rest[at + 1] == b'"')?
+        }
         _ => rest.iter().position(|byte| *byte == b',')?,
     };
     let (id, rest) = rest.split_at(end);

@@ -29,7 +29,8 @@ pub async fn run(context: &mut Context, connect: Connect) -> Result<Exit, ApiErr
         let message = "this is the end that an agent talks to; `patchbay tools` shows the same to a person";
         context.output.aside(Style::Plain, "note", message);
     }
-    let hello = AgentHello { workspace: context.workspace()?, agent: connect.agent.id(), reserved: connect.reserved };
+    let hello =
+        AgentHello { workspace: context.workspace()?, agent: connect.agent.id(), reserved: connect.reserved };
     match Client::connect(&context.home).await.map_err(|error| error.to_api())? {
         Some(client) => relay::run(context, &client, hello).await,
         None => alone::run(context, hello).await,

@@ -78,7 +78,12 @@ pub async fn run(context: &mut Context, client: &Client, hello: AgentHello) -> R
     result
 }
 
-async fn relay(context: &Context, client: &Client, hello: AgentHello, alone: &mut Option<Alone>) -> Result<Exit, ApiError> {
+async fn relay(
+    context: &Context,
+    client: &Client,
+    hello: AgentHello,
+    alone: &mut Option<Alone>,
+) -> Result<Exit, ApiError> {
     let mut link: Link = Box::new(client.agent(&hello).await?);
     let (mut agent, mut output) = (Agent::new(stdio::input()), stdio::output());
     let session = RefCell::new(Session::default());
@@ -154,7 +159,10 @@ async fn to_owner<R: AsyncRead + Unpin>(
         }
         std::mem::swap(&mut lines, &mut agent.waiting);
         let mut session = session.borrow_mut();
-        lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).for_each(|line| session.agent_said(line));
+        lines
+            .split(|byte| *byte == b'\n')
+            .filter(|line| !line.is_empty())
+            .for_each(|line| session.agent_said(line));
     }
 }
 
@@ -222,7 +230,10 @@ impl<R: AsyncRead + Unpin> Agent<R> {
             Line::TooLong { .. } => too_long = true,
         });
         if too_long {
-            return Err(io::Error::other(format!("the agent sent a line of more than {} MiB", MAX_LINE >> 20)));
+            return Err(io::Error::other(format!(
+                "the agent sent a line of more than {} MiB",
+                MAX_LINE >> 20
+            )));
         }
         Ok(read > 0)
     }
@@ -247,15 +258,24 @@ fn agent_failed(error: &io::Error) -> Result<Exit, ApiError> {
 }
 
 /// The next owner's stream, or one of this process's own where none comes.
-async fn next_link(context: &Context, hello: &AgentHello, alone: &mut Option<Alone>) -> Result<Link, ApiError> {
+async fn next_link(
+    context: &Context,
+    hello: &AgentHello,
+    alone: &mut Option<Alone>,
+) -> Result<Link, ApiError> {
     if alone.is_some() {
-        return Err(ApiError::new(ErrorCode::Internal, "the session with this process's own servers broke off"));
+        return Err(ApiError::new(
+            ErrorCode::Internal,
+            "the session with this process's own servers broke off",
+        ));
     }
     let until = Instant::now() + PATIENCE;
     loop {
         match reach(context, hello).await {
             Ok(Some(link)) => return Ok(link),
-            Err(error) if error.code == ErrorCode::VersionMismatch || Instant::now() >= until => return Err(error),
+            Err(error) if error.code == ErrorCode::VersionMismatch || Instant::now() >= until => {
+                return Err(error);
+            }
             Ok(None) if Instant::now() >= until => break,
             Ok(None) | Err(_) => sleep(LOOK).await,
         }

@@ -24,6 +24,7 @@ pub struct Session {
     /// The agent's line that ends the handshake.
     initialized: Option<Vec<u8>>,
     running: HashMap<Id, Running>,
+    requests: u64,
     /// Set while a new owner shakes hands: its answer is not for the agent.
     resuming: bool,
 }
@@ -38,6 +39,8 @@ struct Handshake {
 /// A request without an answer.
 #[derive(Debug)]
 struct Running {
+    /// Its place in the order of all requests.
+    number: u64,
     id: Box<RawValue>,
     method: String,
     /// The line, where the request can be made again.
@@ -60,11 +63,14 @@ impl Session {
             Ok(Message::Request { id, method, .. }) => {
                 let Some(key) = Id::exact(id) else { return };
                 if method == "initialize" {
-                    self.handshake = Some(Handshake { id: key.clone(), line: line.to_owned(), answered: false });
+                    self.handshake =
+                        Some(Handshake { id: key.clone(), line: line.to_owned(), answered: false });
                     self.initialized = None;
                 }
                 let again = REPEATABLE.contains(&method.as_ref()).then(|| line.to_owned());
-                self.running.insert(key, Running { id: id.to_owned(), method: method.into_owned(), line: again });
+                self.requests += 1;
+                let (number, method) = (self.requests, method.into_owned());
+                self.running.insert(key, Running { number, id: id.to_owned(), method, line: again });
             }
             Ok(Message::Notification { method, params }) => match method.as_ref() {
                 "notifications/initialized" => self.initialized = Some(line.to_owned()),
@@ -124,11 +130,17 @@ impl Session {
 
     /// What a new owner is told once it has shaken hands: the end of the handshake, and the requests to make again.
     pub fn rest(&self) -> Vec<u8> {
-        let answered = self.handshake.as_ref().is_some_and(|handshake| handshake.answered);
-        let mut lines = Vec::new();
-        lines.extend(self.initialized.iter().filter(|_| answered).flat_map(|line| ended(line)));
-        lines.extend(self.running.values().filter_map(|request| request.line.as_deref()).flat_map(ended));
-        lines
+        let mut again: Vec<&Running> = self.running.values().collect();
+        again.sort_by_key(|request| request.number);
+        let (handshake, others): (Vec<_>, Vec<_>) =
+            again.into_iter().partition(|request| request.method == "initialize");
+        let lines = |requests: Vec<&Running>| {
+            requests.into_iter().filter_map(|request| request.line.clone()).collect()
+        };
+        let mut all: Vec<Vec<u8>> = lines(handshake);
+        all.extend(self.initialized.clone());
+        all.extend::<Vec<Vec<u8>>>(lines(others));
+        all.iter().flat_map(|line| ended(line)).collect()
     }
 
     /// What the agent is told when a new owner has taken over: its list of tools may be another.
@@ -159,7 +171,8 @@ fn cancelled(params: Option<&RawValue>) -> Option<Id> {
 mod tests {
     use super::*;
 
-    const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#;
+    const INITIALIZE: &str =
+        r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}"#;
     const INITIALIZED: &str = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
 
     fn agent(session: &mut Session, lines: &[&str]) {
@@ -196,14 +209,20 @@ mod tests {
         let mut session = open();
         agent(&mut session, &[&call("1"), &call(r#""two""#), &call("3"), &call("4")]);
         owner(&mut session, &result("1"));
-        agent(&mut session, &[r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#]);
+        agent(
+            &mut session,
+            &[r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":3}}"#],
+        );
         let answers = text(session.lost());
         let mut ids: Vec<String> = answers
             .lines()
             .map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap())
             .map(|answer| {
                 assert_eq!(answer["error"]["code"], INTERNAL_ERROR);
-                assert!(answer["error"]["message"].as_str().unwrap().contains("tools/call has no answer"), "{answer}");
+                assert!(
+                    answer["error"]["message"].as_str().unwrap().contains("tools/call has no answer"),
+                    "{answer}"
+                );
                 answer["id"].to_string()
             })
             .collect();
@@ -218,7 +237,10 @@ mod tests {
         session.lost();
         assert_eq!(text(session.greeting()), format!("{INITIALIZE}\n"));
         assert!(session.resuming());
-        assert_eq!(owner(&mut session, r#"{"jsonrpc":"2.0","method":"notifications/message"}"#), Verdict::Forward);
+        assert_eq!(
+            owner(&mut session, r#"{"jsonrpc":"2.0","method":"notifications/message"}"#),
+            Verdict::Forward
+        );
         assert_eq!(owner(&mut session, &result("0")), Verdict::Resumed(Ok(())));
         assert!(!session.resuming());
         assert_eq!(text(session.rest()), format!("{INITIALIZED}\n"));
@@ -233,7 +255,8 @@ mod tests {
     fn a_new_owner_that_refuses_the_handshake_is_told_apart() {
         let mut session = open();
         session.greeting();
-        let verdict = owner(&mut session, r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"no"}}"#);
+        let verdict =
+            owner(&mut session, r#"{"jsonrpc":"2.0","id":0,"error":{"code":-32602,"message":"no"}}"#);
         assert_eq!(verdict, Verdict::Resumed(Err("no".into())));
     }
 
@@ -259,6 +282,21 @@ mod tests {
         assert_eq!(text(session.rest()), format!("{INITIALIZE}\n"));
         assert_eq!(owner(&mut session, &result("0")), Verdict::Forward);
         assert_eq!(text(session.news()), "");
+    }
+
+    #[test]
+    fn what_an_impatient_agent_sent_at_once_is_made_again_in_its_order() {
+        let mut session = Session::default();
+        let lists: Vec<String> =
+            (1..6).map(|id| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/list"}}"#)).collect();
+        agent(&mut session, &[INITIALIZE]);
+        lists[..3].iter().for_each(|list| agent(&mut session, &[list]));
+        agent(&mut session, &[INITIALIZED]);
+        lists[3..].iter().for_each(|list| agent(&mut session, &[list]));
+        session.lost();
+        let expected: Vec<&str> =
+            [INITIALIZE, INITIALIZED].into_iter().chain(lists.iter().map(String::as_str)).collect();
+        assert_eq!(text(session.rest()).lines().collect::<Vec<_>>(), expected);
     }
 
     #[test]

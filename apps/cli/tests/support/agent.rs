@@ -34,7 +34,9 @@ impl Agent {
         });
         let (sender, errors) = channel();
         let output = BufReader::new(child.stderr.take().unwrap());
-        std::thread::spawn(move || output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        std::thread::spawn(move || {
+            output.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
         let input = child.stdin.take();
         Self { child, input, lines, errors }
     }
@@ -95,7 +97,8 @@ impl Agent {
     /// Waits for a line of standard error that holds this.
     pub fn wait_for_words(&self, words: &str) {
         loop {
-            let line = self.errors.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("`{words}` was not said"));
+            let line =
+                self.errors.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("`{words}` was not said"));
             if line.contains(words) {
                 return;
             }

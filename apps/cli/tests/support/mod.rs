@@ -113,7 +113,8 @@ impl Place {
         let mut child = self.command(&["serve", "--json"]).stderr(Stdio::inherit()).spawn().unwrap();
         let mut line = String::new();
         std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let told: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("serve: {error}: {line:?}"));
+        let told: Value =
+            serde_json::from_str(&line).unwrap_or_else(|error| panic!("serve: {error}: {line:?}"));
         assert_eq!(told["pid"], child.id());
         Owner(child)
     }

@@ -41,7 +41,8 @@ pub struct Server {
 impl Server {
     /// Writes the script into this folder.
     pub fn new(dir: &Path, name: &str) -> Self {
-        let server = Self { script: dir.join(format!("{name}.sh")), record: dir.join(format!("{name}.record")) };
+        let server =
+            Self { script: dir.join(format!("{name}.sh")), record: dir.join(format!("{name}.record")) };
         write(&server.script, SCRIPT);
         server
     }

@@ -132,8 +132,9 @@ impl<'k> Field<'k> {
         let at = self.at.clone();
         let globs = self.texts()?;
         for glob in &globs {
-            globset::Glob::new(glob)
-                .map_err(|error| at.problem(format!("{}: \"{glob}\" is no pattern: {}", at.name, error.kind())))?;
+            globset::Glob::new(glob).map_err(|error| {
+                at.problem(format!("{}: \"{glob}\" is no pattern: {}", at.name, error.kind()))
+            })?;
         }
         Ok(globs)
     }
@@ -147,7 +148,10 @@ impl<'k> Field<'k> {
         }
     }
 
-    fn text_table(self, check: fn(&At<'_>, &str, &str) -> Result<(), Problem>) -> Result<BTreeMap<String, String>, Problem> {
+    fn text_table(
+        self,
+        check: fn(&At<'_>, &str, &str) -> Result<(), Problem>,
+    ) -> Result<BTreeMap<String, String>, Problem> {
         let table = self.at.name;
         let mut texts = BTreeMap::new();
         for (key, Node { value, span }) in self.table()?.unwrap_or_default() {
@@ -186,7 +190,9 @@ impl<'k> Field<'k> {
         let mut seen = BTreeMap::new();
         for name in headers.keys() {
             if let Some(other) = seen.insert(name.to_ascii_lowercase(), name) {
-                return Err(table.problem(format!("{}: \"{other}\" and \"{name}\" are the same header", table.name)));
+                return Err(
+                    table.problem(format!("{}: \"{other}\" and \"{name}\" are the same header", table.name))
+                );
             }
         }
         Ok(headers)
@@ -200,7 +206,9 @@ impl<'k> Field<'k> {
             return Ok(Some(text));
         }
         match url::Url::parse(&text) {
-            Ok(url) if !matches!(url.scheme(), "http" | "https") => Err(at.bad("must begin with http:// or https://")),
+            Ok(url) if !matches!(url.scheme(), "http" | "https") => {
+                Err(at.bad("must begin with http:// or https://"))
+            }
             Ok(url) if url.host_str().is_none_or(str::is_empty) => Err(at.bad("names no host")),
             Ok(_) => Ok(Some(text)),
             Err(error) => Err(at.bad(&format!("is no web address: {error}"))),
@@ -232,7 +240,8 @@ impl<'k> Field<'k> {
             return Ok(Some(text));
         }
         let mut problem = at.bad("must be a reference such as \"${secret:NAME}\"");
-        problem.hint = Some("Store it with \"patchbay secret set NAME\" and write the reference here.".into());
+        problem.hint =
+            Some("Store it with \"patchbay secret set NAME\" and write the reference here.".into());
         Err(problem)
     }
 }

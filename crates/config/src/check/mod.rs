@@ -92,7 +92,8 @@ fn server_name(name: Option<Node>, entry: &Span) -> Result<ServerName, Problem> 
     let Some(text) = Field::of("name", name).text()? else {
         return Err(problem("name", "a server needs a name", entry, "Add a line such as name = \"files\"."));
     };
-    ServerName::try_from(text).map_err(|error| problem("name", &error.to_string(), &at, "Give it another name."))
+    ServerName::try_from(text)
+        .map_err(|error| problem("name", &error.to_string(), &at, "Give it another name."))
 }
 
 fn checked_transport(
@@ -152,7 +153,9 @@ fn checked_health(node: Option<Node>) -> Result<HealthCheck, Problem> {
         let node = Some(node);
         match key.name.as_str() {
             "enabled" => set(&mut health.enabled, Field::of("health_check.enabled", node).bool()?),
-            "interval_ms" => set(&mut health.interval_ms, Field::of("health_check.interval_ms", node).whole(1)?),
+            "interval_ms" => {
+                set(&mut health.interval_ms, Field::of("health_check.interval_ms", node).whole(1)?)
+            }
             "timeout_ms" => set(&mut health.timeout_ms, Field::of("health_check.timeout_ms", node).whole(1)?),
             "failures" => set(&mut health.failures, Field::of("health_check.failures", node).whole(1)?),
             _ => {}

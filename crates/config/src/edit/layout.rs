@@ -144,13 +144,19 @@ impl Layout<'_> {
     /// Takes the lines of one statement away, nothing else.
     pub(super) fn remove_line(&self, statement: usize) -> Patch {
         let span = self.span(statement);
-        Patch::remove(self.with_last_newline(line_start(self.text, span.start), line_end(self.text, span.end)))
+        Patch::remove(
+            self.with_last_newline(line_start(self.text, span.start), line_end(self.text, span.end)),
+        )
     }
 
     /// Whole lines; if they end a text without a last line break, the text stays one.
     fn with_last_newline(&self, start: usize, end: usize) -> Span {
         let open_end = end == self.text.len() && !self.text.ends_with('\n');
-        if open_end && start > content_start(self.text) { before_newline(self.text, start)..end } else { start..end }
+        if open_end && start > content_start(self.text) {
+            before_newline(self.text, start)..end
+        } else {
+            start..end
+        }
     }
 
     /// Puts a line right below a statement, indented alike.

@@ -55,7 +55,8 @@ impl<T: Spanned> Brackets<'_, T> {
         if self.begins_line(self.item(last).start) && self.ends_line(end) {
             let newline = newline(self.text, end);
             let indent = indent(self.text, self.item(last).start);
-            patches.push(Patch::insert(line_end(self.text, end), format!("{indent}{part}{own_comma}{newline}")));
+            patches
+                .push(Patch::insert(line_end(self.text, end), format!("{indent}{part}{own_comma}{newline}")));
         } else {
             patches.push(Patch::insert(end, format!(" {part}{own_comma}")));
         }

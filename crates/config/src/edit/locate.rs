@@ -82,7 +82,7 @@ impl<'d> Servers<'d> {
                         tables.push(Vec::new());
                     }
                     let of_server = header.path.len() >= PATH.len() && begins(&header.path, text, &PATH);
-                    current = (!of_server || tables.is_empty()).then_some(header.path.as_slice());
+                    current = (!of_server || tables.is_empty()).then_some(&*header.path);
                 }
                 (Statement::Pair(pair), Some(table)) => {
                     let Some(rest) = behind(table, text, &PATH) else { continue };
@@ -125,7 +125,11 @@ fn servers_in<'d>(pair: &'d Pair, text: &str, path: &[&str]) -> Option<Servers<'
             let span = &pair.value.span;
             for (index, item) in pairs.iter().enumerate() {
                 if let Some(Servers::List { items, span: list, .. }) = servers_in(&item.part, text, rest) {
-                    return Some(Servers::List { items, span: list, within: Some(Within { pairs, span, index }) });
+                    return Some(Servers::List {
+                        items,
+                        span: list,
+                        within: Some(Within { pairs, span, index }),
+                    });
                 }
             }
             Some(Servers::Absent { within: Some((pairs, span)) })
@@ -191,7 +195,8 @@ impl<'d> Entry<'d> {
             Statement::Pair(_) => false,
         })?;
         let block = statements[header + 1..].iter().zip(statements[header] + 1..);
-        let pairs = block.take_while(|(index, next)| **index == *next && matches!(all[**index], Statement::Pair(_)));
+        let pairs =
+            block.take_while(|(index, next)| **index == *next && matches!(all[**index], Statement::Pair(_)));
         Some(pairs.last().map_or(statements[header], |(index, _)| *index))
     }
 }

@@ -64,7 +64,9 @@ impl<'t> Server<'t> {
     fn add_key(&self, key: &str, value: &Node) -> Vec<Patch> {
         let pair = spell::pair(key, value);
         match self.entry {
-            Entry::Inline(pairs, span) => Brackets { text: self.text(), span: span.clone(), items: pairs }.push(&pair),
+            Entry::Inline(pairs, span) => {
+                Brackets { text: self.text(), span: span.clone(), items: pairs }.push(&pair)
+            }
             Entry::Lines(statements) => {
                 let last = self.entry.last_of_block(&self.layout, &[]).unwrap_or(statements[0]);
                 vec![self.layout.insert_line(last, &pair)]
@@ -93,9 +95,8 @@ impl<'t> Server<'t> {
 
     /// A new member beside one with a dotted key, which is spelled the same way up to its last part.
     fn add_dotted(&self, beside: Found<'t>, pair: &str) -> Vec<Patch> {
-        let path = &beside.pair.path;
-        let prefix = match path.as_slice() {
-            [first, _, ..] => &self.text()[first.span.start..path[1].span.start],
+        let prefix = match &*beside.pair.path {
+            [first, second, ..] => &self.text()[first.span.start..second.span.start],
             _ => "",
         };
         let pair = format!("{prefix}{pair}");

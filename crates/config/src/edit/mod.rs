@@ -53,12 +53,18 @@ impl Parsed {
         Ok(Self { text, document, root })
     }
 
-    /// The server at this place of the list, as a value.
-    fn entry(&self, index: usize) -> Option<&Node> {
+    /// The servers as values.
+    fn entries(&self) -> &[Node] {
         match self.root.get("mcp").and_then(|mcp| mcp.get("servers")).map(|node| &node.value) {
-            Some(Value::Array(items)) => items.get(index),
-            _ => None,
+            Some(Value::Array(items)) => items,
+            _ => &[],
         }
+    }
+
+    /// The servers of this name, with their places in the list.
+    fn named(&self, name: &str) -> impl DoubleEndedIterator<Item = (usize, &Node)> {
+        let has_name = move |node: &Node| node.get("name").and_then(Node::as_str) == Some(name);
+        self.entries().iter().enumerate().filter(move |(_, node)| has_name(node))
     }
 }
 
@@ -69,24 +75,13 @@ impl Parsed {
 pub(crate) fn edited(file: &Path, text: &str, edit: &Edit) -> Result<(String, ConfigSnapshot), ConfigError> {
     let lines = Lines::new(file, text);
     let parsed = Parsed::new(file, text.to_owned())?;
-    let names = names(&parsed.root);
-    let editor = Editor { file, lines, names, parsed };
+    let editor = Editor { file, lines, parsed };
     editor.refuse_wrong()?;
     match edit {
         Edit::Add(draft) => editor.add(draft),
         Edit::Remove { name } => editor.remove(name),
         Edit::Enable { name, enabled } => editor.enable(name, *enabled),
         Edit::Replace { name, draft } => editor.replace(name, draft),
-    }
-}
-
-/// The readable names of the entries.
-fn names(root: &Node) -> Vec<Option<String>> {
-    match root.get("mcp").and_then(|mcp| mcp.get("servers")).map(|node| &node.value) {
-        Some(Value::Array(items)) => {
-            items.iter().map(|item| item.get("name").and_then(Node::as_str).map(ToOwned::to_owned)).collect()
-        }
-        _ => Vec::new(),
     }
 }
 
@@ -115,8 +110,6 @@ type Outcome = Result<(String, ConfigSnapshot), ConfigError>;
 struct Editor<'t> {
     file: &'t Path,
     lines: Lines<'t>,
-    /// The readable names of the entries.
-    names: Vec<Option<String>>,
     parsed: Parsed,
 }
 
@@ -126,15 +119,14 @@ impl Editor<'_> {
         self.refuse_taken(&draft.name, None)?;
         let layout = Layout { text: &self.parsed.text, document: &self.parsed.document };
         let patches = add_entry(&layout, &draft_values(draft));
-        let at = self.names.len();
+        let at = self.parsed.entries().len();
         let text = apply(&self.parsed.text, patches);
         self.finish(text, Change::Added, Some((at, wanted)))
     }
 
     fn remove(self, name: &str) -> Outcome {
         // Of several with this name the last goes: taking the first would bring a refused one to life.
-        let index = self.names.iter().rposition(|entry| entry.as_deref() == Some(name));
-        let index = index.ok_or_else(|| self.unknown(name))?;
+        let (index, _) = self.parsed.named(name).next_back().ok_or_else(|| self.unknown(name))?;
         let layout = Layout { text: &self.parsed.text, document: &self.parsed.document };
         let patches = remove_entry(&layout, index);
         let text = apply(&self.parsed.text, patches);
@@ -143,7 +135,8 @@ impl Editor<'_> {
 
     fn enable(self, name: &str, enabled: bool) -> Outcome {
         let (index, current) = self.find(name)?;
-        let current = current.map_err(|problem| ConfigError::Entry(Box::new(problem.into_invalid(&self.lines))))?;
+        let current =
+            current.map_err(|problem| ConfigError::Entry(Box::new(problem.into_invalid(&self.lines))))?;
         let wanted = ServerConfig { disabled: !enabled, ..current.clone() };
         if wanted.disabled == current.disabled {
             return self.unchanged();
@@ -161,7 +154,7 @@ impl Editor<'_> {
     fn replace(self, name: &str, draft: &McpServerConfig) -> Outcome {
         let (index, current) = self.find(name)?;
         let now = current.ok().map(|server| server.kind());
-        let entry = self.parsed.entry(index).ok_or_else(|| self.unknown(name))?;
+        let entry = &self.parsed.entries()[index];
         let draft = unmasked(draft, entry)?;
         let wanted = checked(&draft)?;
         self.refuse_taken(&draft.name, Some(name))?;
@@ -176,10 +169,8 @@ impl Editor<'_> {
 
     /// The server of this name and what it is now: the valid one, else the first that is not.
     fn find(&self, name: &str) -> Result<(usize, Result<ServerConfig, Problem>), ConfigError> {
-        let named = self.names.iter().enumerate().filter(|(_, entry)| entry.as_deref() == Some(name));
         let mut first = None;
-        for (index, _) in named {
-            let Some(node) = self.parsed.entry(index) else { continue };
+        for (index, node) in self.parsed.named(name) {
             let checked = RawServer::from_node(Scope::Global, node.clone()).and_then(ServerConfig::try_from);
             if checked.is_ok() {
                 return Ok((index, checked));
@@ -212,10 +203,8 @@ impl Editor<'_> {
         if own == Some(name) {
             return Ok(());
         }
-        let taken = self.names.iter().position(|entry| entry.as_deref() == Some(name));
-        let Some(index) = taken else { return Ok(()) };
-        let entry = self.parsed.entry(index);
-        let at = entry.map_or(0, |entry| entry.get("name").unwrap_or(entry).span.start);
+        let Some((_, entry)) = self.parsed.named(name).next() else { return Ok(()) };
+        let at = entry.get("name").unwrap_or(entry).span.start;
         Err(ConfigError::NameTaken { name: name.into(), place: self.lines.place(at) })
     }
 
@@ -237,30 +226,31 @@ impl Editor<'_> {
     }
 }
 
-/// Takes the steps one after the other. Each sees the text that the one before left.
+/// Takes the steps one after the other. Steps that meet nowhere share one reading of the text; the others see the
+/// text that the ones before left.
 fn run(file: &Path, parsed: &Parsed, index: usize, steps: &[Step]) -> Result<String, ConfigError> {
-    let mut text = parsed.text.clone();
+    let unverified = |reason: String| ConfigError::Unverified { file: file.into(), reason };
     let mut fresh = None;
+    let mut waiting = Vec::new();
     for step in steps {
         loop {
             let now = fresh.as_ref().unwrap_or(parsed);
             let (patches, done) = patches(now, index, step);
-            if !patches.is_empty() {
-                text = apply(&now.text, patches);
-                fresh = Some(Parsed::new(file, text.clone()).map_err(|error| ConfigError::Unverified {
-                    file: file.into(),
-                    reason: error.to_string(),
-                })?);
-            } else if !done {
-                let reason = format!("{step:?} has no effect");
-                return Err(ConfigError::Unverified { file: file.into(), reason });
+            if patches.is_empty() && !done {
+                return Err(unverified(format!("{} has no effect", step.name())));
             }
-            if done {
-                break;
+            let meets = patch::meet(&waiting, &patches);
+            if !meets {
+                waiting.extend(patches);
+                if done {
+                    break;
+                }
             }
+            let text = apply(&now.text, std::mem::take(&mut waiting));
+            fresh = Some(Parsed::new(file, text).map_err(|error| unverified(error.to_string()))?);
         }
     }
-    Ok(text)
+    Ok(apply(&fresh.as_ref().unwrap_or(parsed).text, waiting))
 }
 
 /// What a step changes in the text, and whether that is all of it.
@@ -274,7 +264,10 @@ fn patches(parsed: &Parsed, index: usize, step: &Step) -> (Vec<Patch>, bool) {
     }
     match step {
         Step::Set(path, value) => {
-            let old = parsed.entry(index).and_then(|node| path.iter().try_fold(node, |node, name| node.get(name)));
+            let old = parsed
+                .entries()
+                .get(index)
+                .and_then(|node| path.iter().try_fold(node, |node, name| node.get(name)));
             server.set(&names(path), old, value)
         }
         Step::Unset(path) => server.unset(&names(path)),

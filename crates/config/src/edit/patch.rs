@@ -23,6 +23,12 @@ impl Patch {
     }
 }
 
+/// Whether any of the first touches or overlaps any of the others.
+pub(super) fn meet(first: &[Patch], others: &[Patch]) -> bool {
+    let touches = |a: &Patch, b: &Patch| a.span.start <= b.span.end && b.span.start <= a.span.end;
+    first.iter().any(|a| others.iter().any(|b| touches(a, b)))
+}
+
 /// The text with these patches. Those that begin at one byte are applied in their order.
 pub(super) fn apply(text: &str, mut patches: Vec<Patch>) -> String {
     patches.sort_by_key(|patch| patch.span.start);

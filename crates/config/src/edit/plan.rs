@@ -23,6 +23,18 @@ pub(super) enum Step {
     Exchange(&'static str, &'static str, Node),
 }
 
+impl Step {
+    /// What it is about, without its values.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Set(path, _) => format!("setting {}", path.join(".")),
+            Self::Unset(path) => format!("removing {}", path.join(".")),
+            Self::Clear(key) => format!("clearing {key}"),
+            Self::Exchange(old, new, _) => format!("putting {new} in the place of {old}"),
+        }
+    }
+}
+
 /// Every key of a server.
 const KEYS: [&str; 19] = [
     "name",
@@ -57,7 +69,12 @@ pub(super) fn applies(key: &str, kind: TransportKind) -> bool {
 
 /// The steps from an entry to a draft. `now` is the kind that the entry is, if it is a valid one, `then` the one that
 /// it will be: while they are equal, keys that mean nothing for it are left alone.
-pub(super) fn steps(entry: &Node, now: Option<TransportKind>, then: TransportKind, draft: &McpServerConfig) -> Vec<Step> {
+pub(super) fn steps(
+    entry: &Node,
+    now: Option<TransportKind>,
+    then: TransportKind,
+    draft: &McpServerConfig,
+) -> Vec<Step> {
     let wanted = draft_values(draft);
     let want = |key: &str| wanted.iter().find(|(name, _)| *name == key).map(|(_, value)| value);
     let mut steps = Vec::new();
@@ -129,10 +146,13 @@ fn change(key: &'static str, now: Option<&Node>, want: Option<&Node>, steps: &mu
 type Members = [(crate::node::Key, Node)];
 
 fn change_members(key: &str, now: &Members, want: &Members, steps: &mut Vec<Step>) {
-    let find = |members: &Members, name: &str| members.iter().find(|(k, _)| k.name == name).map(|(_, node)| node.clone());
+    let find = |members: &Members, name: &str| {
+        members.iter().find(|(k, _)| k.name == name).map(|(_, node)| node.clone())
+    };
     for (member, _) in now.iter().filter(|(member, _)| known_member(key, &member.name)) {
         let full = format!("{key}.{}", member.name);
-        let kept = find(want, &member.name).is_some() || effective(&full, find(now, &member.name).as_ref()).is_none();
+        let kept = find(want, &member.name).is_some()
+            || effective(&full, find(now, &member.name).as_ref()).is_none();
         if !kept {
             steps.push(Step::Unset(vec![key.to_owned(), member.name.clone()]));
         }
@@ -175,7 +195,8 @@ fn effective(key: &str, node: Option<&Node>) -> Option<Value> {
             let relevant: Vec<_> = members
                 .iter()
                 .filter(|(member, node)| {
-                    known_member(key, &member.name) && effective(&format!("{key}.{}", member.name), Some(node)).is_some()
+                    known_member(key, &member.name)
+                        && effective(&format!("{key}.{}", member.name), Some(node)).is_some()
                 })
                 .cloned()
                 .collect();

@@ -72,19 +72,12 @@ pub struct ForeignVariable {
 
 impl std::fmt::Display for ForeignVariable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            field,
-            text,
-            spelling,
-        } = self;
+        let Self { field, text, spelling } = self;
         match spelling {
             Spelling::Placeholder => {
                 write!(f, "{field} holds {text}: is it a place to be filled in by hand?")
             }
-            _ => write!(
-                f,
-                "{field} holds {text}, which is taken as text: variables are written ${{NAME}}"
-            ),
+            _ => write!(f, "{field} holds {text}, which is taken as text: variables are written ${{NAME}}"),
         }
     }
 }
@@ -106,11 +99,7 @@ impl ServerConfig {
             for part in split(text).unwrap_or_default() {
                 if let Part::Reference(reference) = part {
                     let name = reference.name.to_owned();
-                    uses.push(VariableUse {
-                        source: reference.source,
-                        name,
-                        field: field.clone(),
-                    });
+                    uses.push(VariableUse { source: reference.source, name, field: field.clone() });
                 }
             }
         }
@@ -125,11 +114,7 @@ impl ServerConfig {
             for (spelling, text) in foreign(text) {
                 let filled = cfg!(windows) && spelling == Spelling::Percent && field == "command";
                 if !filled {
-                    warnings.push(ForeignVariable {
-                        field: field.clone(),
-                        text: text.to_owned(),
-                        spelling,
-                    });
+                    warnings.push(ForeignVariable { field: field.clone(), text: text.to_owned(), spelling });
                 }
             }
         }
@@ -143,12 +128,7 @@ impl Transport {
     /// # Errors
     /// As there.
     pub fn expand(&self, env: &EnvLookup<'_>, secret: &SecretLookup<'_>) -> Result<Expanded, ExpandError> {
-        let mut pass = Pass {
-            env,
-            secret,
-            came_in: Vec::new(),
-            windows: cfg!(windows),
-        };
+        let mut pass = Pass { env, secret, came_in: Vec::new(), windows: cfg!(windows) };
         let transport = match self {
             Self::Stdio(stdio) => Self::Stdio(pass.stdio(stdio)?),
             Self::Http(http) => Self::Http(pass.http(http)?),
@@ -156,10 +136,7 @@ impl Transport {
         };
         pass.came_in.sort();
         pass.came_in.dedup();
-        Ok(Expanded {
-            transport,
-            secrets: pass.came_in,
-        })
+        Ok(Expanded { transport, secrets: pass.came_in })
     }
 
     /// Every text that is filled in, with the name of its field.
@@ -168,38 +145,18 @@ impl Transport {
             table: &str,
             texts: &'t BTreeMap<String, String>,
         ) -> impl Iterator<Item = (String, &'t str)> {
-            texts
-                .iter()
-                .map(move |(name, text)| (format!("{table}.{name}"), text.as_str()))
+            texts.iter().map(move |(name, text)| (format!("{table}.{name}"), text.as_str()))
         }
         match self {
-            Self::Stdio(Stdio {
-                command,
-                args,
-                env,
-                cwd,
-                sandbox: _,
-            }) => {
+            Self::Stdio(Stdio { command, args, env, cwd, sandbox: _ }) => {
                 let mut fields = vec![("command".to_owned(), command.as_str())];
-                fields.extend(
-                    args.iter()
-                        .enumerate()
-                        .map(|(at, text)| (format!("args[{at}]"), text.as_str())),
-                );
+                fields
+                    .extend(args.iter().enumerate().map(|(at, text)| (format!("args[{at}]"), text.as_str())));
                 fields.extend(keyed("env", env));
                 fields.extend(cwd.iter().map(|text| ("cwd".to_owned(), text.as_str())));
                 fields
             }
-            Self::Http(Http {
-                url,
-                headers,
-                oauth: _,
-            })
-            | Self::Sse(Http {
-                url,
-                headers,
-                oauth: _,
-            }) => {
+            Self::Http(Http { url, headers, oauth: _ }) | Self::Sse(Http { url, headers, oauth: _ }) => {
                 let mut fields = vec![("url".to_owned(), url.as_str())];
                 fields.extend(keyed("headers", headers));
                 fields
@@ -218,11 +175,5 @@ pub fn expand_text(
     env: &EnvLookup<'_>,
     secret: &SecretLookup<'_>,
 ) -> Result<String, ExpandError> {
-    Pass {
-        env,
-        secret,
-        came_in: Vec::new(),
-        windows: cfg!(windows),
-    }
-    .text(field, text)
+    Pass { env, secret, came_in: Vec::new(), windows: cfg!(windows) }.text(field, text)
 }

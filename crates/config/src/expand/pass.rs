@@ -18,13 +18,7 @@ pub(super) struct Pass<'a> {
 
 impl Pass<'_> {
     pub(super) fn stdio(&mut self, stdio: &Stdio) -> Result<Stdio, ExpandError> {
-        let Stdio {
-            command,
-            args,
-            env,
-            cwd,
-            sandbox,
-        } = stdio;
+        let Stdio { command, args, env, cwd, sandbox } = stdio;
         no_placeholder("command", command)?;
         let command = self.path("command", command)?;
         let mut filled_args = Vec::with_capacity(args.len());
@@ -39,13 +33,7 @@ impl Pass<'_> {
             }
             None => None,
         };
-        Ok(Stdio {
-            command,
-            args: filled_args,
-            env,
-            cwd,
-            sandbox: *sandbox,
-        })
+        Ok(Stdio { command, args: filled_args, env, cwd, sandbox: *sandbox })
     }
 
     pub(super) fn http(&mut self, http: &Http) -> Result<Http, ExpandError> {
@@ -56,26 +44,16 @@ impl Pass<'_> {
             matches!(url.scheme(), "http" | "https") && url.host_str().is_some_and(|host| !host.is_empty())
         });
         if !usable {
-            return Err(ExpandError::Unusable {
-                field: "url".into(),
-                reason: "is no http or https address",
-            });
+            return Err(ExpandError::Unusable { field: "url".into(), reason: "is no http or https address" });
         }
         let headers = self.table("headers", headers)?;
         for (name, value) in &headers {
             if value.contains(|c: char| c.is_control() && c != '\t') {
                 let reason = "holds a line break or another control character";
-                return Err(ExpandError::Unusable {
-                    field: format!("headers.{name}"),
-                    reason,
-                });
+                return Err(ExpandError::Unusable { field: format!("headers.{name}"), reason });
             }
         }
-        Ok(Http {
-            url,
-            headers,
-            oauth: oauth.clone(),
-        })
+        Ok(Http { url, headers, oauth: oauth.clone() })
     }
 
     fn table(
@@ -98,27 +76,18 @@ impl Pass<'_> {
             Some(rest) if rest.is_empty() || rest.starts_with(['/', '\\']) => {
                 let home = if self.windows { "USERPROFILE" } else { "HOME" };
                 let Some(home) = (self.env)(home).filter(|home| !home.is_empty()) else {
-                    return Err(ExpandError::Unset {
-                        field: field.into(),
-                        variable: home.into(),
-                    });
+                    return Err(ExpandError::Unset { field: field.into(), variable: home.into() });
                 };
                 home + &self.text(field, rest)?
             }
             Some(_) => {
                 let end = text.find(['/', '\\']).unwrap_or(text.len());
-                return Err(ExpandError::Tilde {
-                    field: field.into(),
-                    text: text[..end].into(),
-                });
+                return Err(ExpandError::Tilde { field: field.into(), text: text[..end].into() });
             }
             None => self.text(field, text)?,
         };
         if path.trim().is_empty() {
-            return Err(ExpandError::Unusable {
-                field: field.into(),
-                reason: "is empty",
-            });
+            return Err(ExpandError::Unusable { field: field.into(), reason: "is empty" });
         }
         Ok(path)
     }
@@ -148,10 +117,7 @@ impl Pass<'_> {
             }
         }
         if filled.contains('\0') {
-            return Err(ExpandError::Unusable {
-                field: field.into(),
-                reason: "holds the character U+0000",
-            });
+            return Err(ExpandError::Unusable { field: field.into(), reason: "holds the character U+0000" });
         }
         Ok(filled)
     }
@@ -199,26 +165,14 @@ impl Pass<'_> {
 
 fn missing(field: &str, source: Source, name: &str) -> ExpandError {
     match source {
-        Source::Env => ExpandError::Unset {
-            field: field.into(),
-            variable: name.into(),
-        },
-        Source::Secret => ExpandError::NoSecret {
-            field: field.into(),
-            secret: name.into(),
-        },
+        Source::Env => ExpandError::Unset { field: field.into(), variable: name.into() },
+        Source::Secret => ExpandError::NoSecret { field: field.into(), secret: name.into() },
     }
 }
 
 fn no_placeholder(field: &str, text: &str) -> Result<(), ExpandError> {
-    match foreign(text)
-        .into_iter()
-        .find(|(spelling, _)| *spelling == Spelling::Placeholder)
-    {
-        Some((_, text)) => Err(ExpandError::Placeholder {
-            field: field.into(),
-            text: text.into(),
-        }),
+    match foreign(text).into_iter().find(|(spelling, _)| *spelling == Spelling::Placeholder) {
+        Some((_, text)) => Err(ExpandError::Placeholder { field: field.into(), text: text.into() }),
         None => Ok(()),
     }
 }
@@ -242,18 +196,10 @@ mod tests {
             sandbox: true,
         };
         let filled = |command: &str| {
-            let mut pass = Pass {
-                env: &env,
-                secret: &|_| Ok(None),
-                came_in: Vec::new(),
-                windows: true,
-            };
+            let mut pass = Pass { env: &env, secret: &|_| Ok(None), came_in: Vec::new(), windows: true };
             pass.stdio(&stdio(command)).unwrap()
         };
-        assert_eq!(
-            filled(r"%APPDATA%\npm\x.cmd").command,
-            r"C:\a ${X}%USERPROFILE%\npm\x.cmd"
-        );
+        assert_eq!(filled(r"%APPDATA%\npm\x.cmd").command, r"C:\a ${X}%USERPROFILE%\npm\x.cmd");
         assert_eq!(filled(r"%NOT_SET%\100%\%%").command, r"%NOT_SET%\100%\%%");
         assert_eq!(filled(r"~\bin\srv.exe").command, r"C:\u\bin\srv.exe");
         assert_eq!(filled("srv").args, ["%USERPROFILE%", "100%"]);

@@ -45,17 +45,12 @@ pub(crate) fn split(text: &str) -> Result<Vec<Part<'_>>, BadReference> {
             parts.push(Part::Text(&rest[..at]));
         }
         let Some(length) = rest[at..].find('}') else {
-            return Err(BadReference {
-                text: rest[at..].to_owned(),
-                reason: "the closing } is missing",
-            });
+            return Err(BadReference { text: rest[at..].to_owned(), reason: "the closing } is missing" });
         };
         let written = &rest[at..=at + length];
         let inner = &written[2..written.len() - 1];
-        let reference = reference(inner).map_err(|reason| BadReference {
-            text: written.to_owned(),
-            reason,
-        })?;
+        let reference =
+            reference(inner).map_err(|reason| BadReference { text: written.to_owned(), reason })?;
         parts.push(Part::Reference(reference));
         rest = &rest[at + length + 1..];
     }
@@ -75,11 +70,7 @@ fn reference(inner: &str) -> Result<Reference<'_>, &'static str> {
         } else if name.contains(":-") {
             Err("a secret has no default")
         } else {
-            Ok(Reference {
-                source: Source::Secret,
-                name,
-                default: None,
-            })
+            Ok(Reference { source: Source::Secret, name, default: None })
         };
     }
     let body = inner.strip_prefix("env:").unwrap_or(inner);
@@ -96,11 +87,7 @@ fn reference(inner: &str) -> Result<Reference<'_>, &'static str> {
     if !is_name(name) {
         return Err("a variable's name is letters, digits and _, and starts with no digit");
     }
-    Ok(Reference {
-        source: Source::Env,
-        name,
-        default,
-    })
+    Ok(Reference { source: Source::Env, name, default })
 }
 
 fn is_name(name: &str) -> bool {
@@ -178,20 +165,12 @@ mod tests {
     use super::*;
 
     fn env<'a>(name: &'a str, default: Option<&'a str>) -> Part<'a> {
-        Part::Reference(Reference {
-            source: Source::Env,
-            name,
-            default,
-        })
+        Part::Reference(Reference { source: Source::Env, name, default })
     }
 
     #[test]
     fn the_four_forms_are_references_and_the_rest_is_text() {
-        let secret = Part::Reference(Reference {
-            source: Source::Secret,
-            name: "db.main",
-            default: None,
-        });
+        let secret = Part::Reference(Reference { source: Source::Secret, name: "db.main", default: None });
         assert_eq!(
             split("a${A}b${B:-x:y}${env:C}${secret:db.main} $5 $HOME $").unwrap(),
             [
@@ -241,18 +220,9 @@ mod tests {
                 (Spelling::Dollar, "$HOME"),
             ]
         );
-        for text in [
-            "%H%M%S",
-            "{{.Name}}",
-            "{\"a\": {}}",
-            "%%",
-            "$",
-            "{{",
-            "{env:",
-            "a%20b%20c",
-            "$(id)",
-            "`id`",
-        ] {
+        for text in
+            ["%H%M%S", "{{.Name}}", "{\"a\": {}}", "%%", "$", "{{", "{env:", "a%20b%20c", "$(id)", "`id`"]
+        {
             assert_eq!(foreign(text), [], "{text}");
         }
     }

@@ -35,15 +35,9 @@ pub(super) struct Remark {
 /// Reads an entry by its spellings.
 pub(super) fn read(name: &Key, node: &Node, scope: Scope) -> Result<(RawServer, Vec<Remark>), Problem> {
     let mut entry = Entry::new(scope, node);
-    entry.raw.name = Some(Node {
-        value: Value::String(name.name.clone()),
-        span: name.span.clone(),
-    });
+    entry.raw.name = Some(Node { value: Value::String(name.name.clone()), span: name.span.clone() });
     let outcome = entry.members(node, "a server", "").and_then(|()| entry.settle());
-    outcome.map_err(|problem| Problem {
-        name: Some(name.name.clone()),
-        ..problem
-    })?;
+    outcome.map_err(|problem| Problem { name: Some(name.name.clone()), ..problem })?;
     Ok((entry.raw, entry.remarks))
 }
 
@@ -58,23 +52,13 @@ struct Entry {
 impl Entry {
     fn new(scope: Scope, node: &Node) -> Self {
         let raw = RawServer::empty(scope, node.span.clone());
-        Self {
-            raw,
-            types: Vec::new(),
-            urls: Vec::new(),
-            enabled: None,
-            remarks: Vec::new(),
-        }
+        Self { raw, types: Vec::new(), urls: Vec::new(), enabled: None, remarks: Vec::new() }
     }
 
     /// Takes the members of the entry, or of its `transport`.
     fn members(&mut self, node: &Node, what: &str, inside: &str) -> Result<(), Problem> {
         let Value::Table(members) = &node.value else {
-            return Err(problem(
-                None,
-                format!("{what} must be an object, not {}", node.kind()),
-                &node.span,
-            ));
+            return Err(problem(None, format!("{what} must be an object, not {}", node.kind()), &node.span));
         };
         for (key, value) in members {
             match key.name.as_str() {
@@ -87,28 +71,17 @@ impl Entry {
                 "name" if inside.is_empty() => {
                     if self.raw.name.as_ref() != Some(value) {
                         let says = "is not read: the name is the key in front of the entry".to_owned();
-                        self.remarks.push(Remark {
-                            key: "name".into(),
-                            says,
-                            at: key.span.start,
-                        });
+                        self.remarks.push(Remark { key: "name".into(), says, at: key.span.start });
                     }
                 }
                 "autoApprove" | "alwaysAllow" => {
                     let says =
                         "is not taken from a project: only you decide what runs without asking".to_owned();
-                    self.remarks.push(Remark {
-                        key: key.name.clone(),
-                        says,
-                        at: key.span.start,
-                    });
+                    self.remarks.push(Remark { key: key.name.clone(), says, at: key.span.start });
                 }
                 "oauth" => self.put(key, oauth(value))?,
                 known if self.raw.slot(&snake(known)).is_some() => {
-                    let key = Key {
-                        name: snake(known),
-                        span: key.span.clone(),
-                    };
+                    let key = Key { name: snake(known), span: key.span.clone() };
                     self.put(&key, value.clone())?;
                 }
                 other => self.unknown(&format!("{inside}{other}"), key.span.start),
@@ -142,11 +115,7 @@ impl Entry {
             }
             _ => "is not known; it has no effect",
         };
-        self.remarks.push(Remark {
-            key: key.into(),
-            says: says.into(),
-            at,
-        });
+        self.remarks.push(Remark { key: key.into(), says: says.into(), at });
     }
 
     /// Makes one of what came in several spellings.
@@ -154,22 +123,13 @@ impl Entry {
         let mut types = std::mem::take(&mut self.types).into_iter();
         if let Some(first) = types.next() {
             if let Some(other) = types.find(|other| *other != first) {
-                return Err(problem(
-                    Some("type"),
-                    "names two different types".into(),
-                    &other.span,
-                ));
+                return Err(problem(Some("type"), "names two different types".into(), &other.span));
             }
             self.raw.transport = Some(first);
         }
         self.settle_url()?;
         if let Some(disabled) = self.enabled.take() {
-            if self
-                .raw
-                .disabled
-                .as_ref()
-                .is_some_and(|before| *before != disabled)
-            {
+            if self.raw.disabled.as_ref().is_some_and(|before| *before != disabled) {
                 return Err(problem(
                     Some("enabled"),
                     "enabled and disabled contradict each other".into(),
@@ -186,16 +146,9 @@ impl Entry {
         let only =
             |name: &str, urls: &[(String, Node)]| urls.len() == 2 && urls.iter().any(|(key, _)| key == name);
         if only("url", &urls) && only("httpUrl", &urls) && urls[0].1 != urls[1].1 {
-            let at = urls
-                .iter()
-                .find(|(key, _)| key == "url")
-                .map_or(0, |(_, node)| node.span.start);
+            let at = urls.iter().find(|(key, _)| key == "url").map_or(0, |(_, node)| node.span.start);
             let says = "is not used: httpUrl stands beside it and comes first".to_owned();
-            self.remarks.push(Remark {
-                key: "url".into(),
-                says,
-                at,
-            });
+            self.remarks.push(Remark { key: "url".into(), says, at });
             urls.retain(|(key, _)| key == "httpUrl");
         }
         let mut urls = urls.into_iter();
@@ -215,44 +168,25 @@ impl Entry {
 
     /// A command as a list is the program and its arguments.
     fn split_command(&mut self) -> Result<(), Problem> {
-        let Some(Node {
-            value: Value::Array(items),
-            span,
-        }) = &self.raw.command
-        else {
+        let Some(Node { value: Value::Array(items), span }) = &self.raw.command else {
             return Ok(());
         };
         let (items, span) = (items.clone(), span.clone());
-        if self
-            .raw
-            .args
-            .as_ref()
-            .is_some_and(|args| args.value != Value::Array(Vec::new()))
-        {
+        if self.raw.args.as_ref().is_some_and(|args| args.value != Value::Array(Vec::new())) {
             let reason =
                 "command is a list and args is there too: it is unclear which arguments are meant".into();
             return Err(problem(Some("command"), reason, &span));
         }
         if let Some(wrong) = items.iter().position(|item| item.as_str().is_none()) {
-            let reason = format!(
-                "command[{wrong}] must be text in quotes, not {}",
-                items[wrong].kind()
-            );
-            return Err(problem(
-                Some(&format!("command[{wrong}]")),
-                reason,
-                &items[wrong].span,
-            ));
+            let reason = format!("command[{wrong}] must be text in quotes, not {}", items[wrong].kind());
+            return Err(problem(Some(&format!("command[{wrong}]")), reason, &items[wrong].span));
         }
         let mut items = items.into_iter();
         let Some(program) = items.next() else {
             return Err(problem(Some("command"), "command is an empty list".into(), &span));
         };
         self.raw.command = Some(program);
-        self.raw.args = Some(Node {
-            value: Value::Array(items.collect()),
-            span,
-        });
+        self.raw.args = Some(Node { value: Value::Array(items.collect()), span });
         Ok(())
     }
 }
@@ -263,28 +197,16 @@ fn spelled_type(key: &Key, node: &Node) -> Result<Node, Problem> {
         return Err(problem(Some(&key.name), reason, &node.span));
     };
     let small = text.to_ascii_lowercase();
-    let word = TYPES
-        .iter()
-        .find(|(spelling, _)| *spelling == small)
-        .map_or(text, |(_, word)| word);
-    Ok(Node {
-        value: Value::String(word.to_owned()),
-        span: node.span.clone(),
-    })
+    let word = TYPES.iter().find(|(spelling, _)| *spelling == small).map_or(text, |(_, word)| word);
+    Ok(Node { value: Value::String(word.to_owned()), span: node.span.clone() })
 }
 
 /// `enabled` as `disabled`.
 fn negated(node: &Node) -> Result<Node, Problem> {
     match node.value {
-        Value::Bool(on) => Ok(Node {
-            value: Value::Bool(!on),
-            span: node.span.clone(),
-        }),
+        Value::Bool(on) => Ok(Node { value: Value::Bool(!on), span: node.span.clone() }),
         _ => {
-            let reason = format!(
-                "enabled must be true or false without quotes, not {}",
-                node.kind()
-            );
+            let reason = format!("enabled must be true or false without quotes, not {}", node.kind());
             Err(problem(Some("enabled"), reason, &node.span))
         }
     }
@@ -294,19 +216,9 @@ fn oauth(node: &Node) -> Node {
     let Value::Table(members) = &node.value else {
         return node.clone();
     };
-    let named = |(key, value): &(Key, Node)| {
-        (
-            Key {
-                name: snake(&key.name),
-                span: key.span.clone(),
-            },
-            value.clone(),
-        )
-    };
-    Node {
-        value: Value::Table(members.iter().map(named).collect()),
-        span: node.span.clone(),
-    }
+    let named =
+        |(key, value): &(Key, Node)| (Key { name: snake(&key.name), span: key.span.clone() }, value.clone());
+    Node { value: Value::Table(members.iter().map(named).collect()), span: node.span.clone() }
 }
 
 /// A key in the spelling of the settings: `timeoutSeconds` is `timeout_seconds`.
@@ -322,11 +234,5 @@ fn snake(key: &str) -> String {
 }
 
 fn problem(field: Option<&str>, reason: String, span: &Span) -> Problem {
-    Problem {
-        name: None,
-        field: field.map(Into::into),
-        reason,
-        hint: None,
-        span: span.clone(),
-    }
+    Problem { name: None, field: field.map(Into::into), reason, hint: None, span: span.clone() }
 }

@@ -66,38 +66,22 @@ pub(super) fn parse(
 ) -> Result<FileContent, BrokenFile> {
     let text = utf8(file, bytes).map_err(|error| broken(file, &error))?;
     let lines = Lines::new(file, text);
-    let mut reader = Reader {
-        scope,
-        lines: &lines,
-        content: FileContent::default(),
-        unsaid: 0,
-    };
+    let mut reader = Reader { scope, lines: &lines, content: FileContent::default(), unsaid: 0 };
     match format {
         Format::Toml => reader.toml(text)?,
         Format::Json => reader.json(text)?,
     }
     if reader.unsaid > 0 {
-        let more = format!(
-            "{}: and {} more remarks like these",
-            file.display(),
-            reader.unsaid
-        );
+        let more = format!("{}: and {} more remarks like these", file.display(), reader.unsaid);
         reader.content.warnings.push(more);
     }
     Ok(reader.content)
 }
 
 fn broken(file: &Path, error: &ConfigError) -> BrokenFile {
-    let whole = || Place {
-        file: file.display().to_string(),
-        line: None,
-        column: None,
-    };
+    let whole = || Place { file: file.display().to_string(), line: None, column: None };
     let api = error.to_api();
-    BrokenFile {
-        reason: shown(&api.message),
-        place: api.place.unwrap_or_else(whole),
-    }
+    BrokenFile { reason: shown(&api.message), place: api.place.unwrap_or_else(whole) }
 }
 
 /// Text of a file in a message.
@@ -127,21 +111,14 @@ impl Reader<'_> {
         for (key, span) in crate::settings::unknown_keys(&root) {
             self.remark(
                 None,
-                vec![Remark {
-                    key,
-                    says: "is not known; it has no effect".into(),
-                    at: span.start,
-                }],
+                vec![Remark { key, says: "is not known; it has no effect".into(), at: span.start }],
             );
         }
         let Some(servers) = root.get("mcp").and_then(|mcp| mcp.get("servers")) else {
             return Ok(());
         };
         let Value::Array(entries) = &servers.value else {
-            let reason = format!(
-                "mcp.servers must be a list, not {}: write [[mcp.servers]]",
-                servers.kind()
-            );
+            let reason = format!("mcp.servers must be a list, not {}: write [[mcp.servers]]", servers.kind());
             return Err(self.refuse(reason, servers.span.start));
         };
         self.bounded(entries.len(), servers.span.start)?;
@@ -159,10 +136,9 @@ impl Reader<'_> {
         }
         let json = jsonc::parse(text).map_err(|error| self.broken(&syntax(self.lines, error)))?;
         let Value::Table(members) = &json.root.value else {
-            return Err(self.refuse(
-                format!("must be an object, not {}", json.root.kind()),
-                json.root.span.start,
-            ));
+            return Err(
+                self.refuse(format!("must be an object, not {}", json.root.kind()), json.root.span.start)
+            );
         };
         let mut found = false;
         for (key, value) in members {
@@ -176,26 +152,12 @@ impl Reader<'_> {
                 }
                 "servers" if !members.iter().any(|(key, _)| key.name == "mcpServers") => {
                     let says = "is VS Code's key: here the servers stand under mcpServers".to_owned();
-                    self.remark(
-                        None,
-                        vec![Remark {
-                            key: "servers".into(),
-                            says,
-                            at: key.span.start,
-                        }],
-                    );
+                    self.remark(None, vec![Remark { key: "servers".into(), says, at: key.span.start }]);
                 }
                 "$schema" => {}
                 other => {
                     let says = "is not known; it has no effect".to_owned();
-                    self.remark(
-                        None,
-                        vec![Remark {
-                            key: other.into(),
-                            says,
-                            at: key.span.start,
-                        }],
-                    );
+                    self.remark(None, vec![Remark { key: other.into(), says, at: key.span.start }]);
                 }
             }
         }
@@ -233,12 +195,7 @@ impl Reader<'_> {
             at = raw.name.as_ref().map_or(at, |name| name.span.start);
             asks_unsandboxed = refuse_privileges(&mut raw, &mut remarks);
             unknown(&raw, &mut remarks);
-            let name = raw
-                .name
-                .as_ref()
-                .and_then(Node::as_str)
-                .unwrap_or_default()
-                .to_owned();
+            let name = raw.name.as_ref().and_then(Node::as_str).unwrap_or_default().to_owned();
             let server = ServerConfig::try_from(raw)?;
             self.remark(Some(&name), remarks);
             for warning in server.warnings() {
@@ -256,12 +213,7 @@ impl Reader<'_> {
             Err(problem) => {
                 let name = problem.name.clone();
                 let invalid = harmless(problem.into_invalid(self.lines));
-                Entry {
-                    name,
-                    place: invalid.place.clone(),
-                    asks_unsandboxed,
-                    server: Err(invalid),
-                }
+                Entry { name, place: invalid.place.clone(), asks_unsandboxed, server: Err(invalid) }
             }
         };
         self.content.entries.push(entry);
@@ -288,17 +240,11 @@ impl Reader<'_> {
         if count <= MAX_SERVERS {
             return Ok(());
         }
-        Err(self.refuse(
-            format!("names {count} servers; at most {MAX_SERVERS} are read"),
-            at,
-        ))
+        Err(self.refuse(format!("names {count} servers; at most {MAX_SERVERS} are read"), at))
     }
 
     fn refuse(&self, reason: String, at: usize) -> BrokenFile {
-        BrokenFile {
-            reason,
-            place: self.lines.place(at),
-        }
+        BrokenFile { reason, place: self.lines.place(at) }
     }
 
     fn wrong(&self, problem: &Problem) -> BrokenFile {
@@ -307,10 +253,7 @@ impl Reader<'_> {
 
     fn broken(&self, error: &ConfigError) -> BrokenFile {
         let api = error.to_api();
-        BrokenFile {
-            reason: shown(&api.message),
-            place: api.place.unwrap_or_else(|| self.lines.place(0)),
-        }
+        BrokenFile { reason: shown(&api.message), place: api.place.unwrap_or_else(|| self.lines.place(0)) }
     }
 }
 
@@ -318,11 +261,7 @@ impl Reader<'_> {
 fn refuse_privileges(raw: &mut RawServer, remarks: &mut Vec<Remark>) -> bool {
     let mut refuse = |key: &str, node: Option<Node>, says: &str| {
         if let Some(node) = node {
-            remarks.push(Remark {
-                key: key.into(),
-                says: says.into(),
-                at: node.span.start,
-            });
+            remarks.push(Remark { key: key.into(), says: says.into(), at: node.span.start });
         }
     };
     refuse(
@@ -330,18 +269,10 @@ fn refuse_privileges(raw: &mut RawServer, remarks: &mut Vec<Remark>) -> bool {
         raw.auto_approve.take(),
         "is not taken from a project: only you decide what runs without asking",
     );
-    refuse(
-        "always_allow",
-        raw.always_allow.take(),
-        "is not taken from a project; it grants nothing",
-    );
+    refuse("always_allow", raw.always_allow.take(), "is not taken from a project; it grants nothing");
     let off = raw.sandbox.take_if(|node| node.value == Value::Bool(false));
     let asks_unsandboxed = off.is_some();
-    refuse(
-        "sandbox",
-        off,
-        "= false is not taken from a project: the server stays in the sandbox",
-    );
+    refuse("sandbox", off, "= false is not taken from a project: the server stays in the sandbox");
     asks_unsandboxed
 }
 
@@ -349,11 +280,7 @@ fn refuse_privileges(raw: &mut RawServer, remarks: &mut Vec<Remark>) -> bool {
 fn unknown(raw: &RawServer, remarks: &mut Vec<Remark>) {
     let says = || "is not known; it has no effect".to_owned();
     for key in &raw.unknown {
-        remarks.push(Remark {
-            key: key.name.clone(),
-            says: says(),
-            at: key.span.start,
-        });
+        remarks.push(Remark { key: key.name.clone(), says: says(), at: key.span.start });
     }
     for (table, node) in [("health_check", &raw.health_check), ("oauth", &raw.oauth)] {
         for (key, _) in node.as_ref().map(check::members).unwrap_or_default() {
@@ -370,19 +297,7 @@ fn unknown(raw: &RawServer, remarks: &mut Vec<Remark>) {
 
 /// An invalid entry whose texts can be shown anywhere.
 fn harmless(invalid: InvalidServer) -> InvalidServer {
-    let InvalidServer {
-        name,
-        field,
-        reason,
-        hint,
-        place,
-    } = invalid;
+    let InvalidServer { name, field, reason, hint, place } = invalid;
     let each = |text: Option<String>| text.as_deref().map(shown);
-    InvalidServer {
-        name: each(name),
-        field: each(field),
-        reason: shown(&reason),
-        hint,
-        place,
-    }
+    InvalidServer { name: each(name), field: each(field), reason: shown(&reason), hint, place }
 }

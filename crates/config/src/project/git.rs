@@ -26,10 +26,7 @@ pub(crate) fn tracks(dir: &Path, relative: &Path) -> bool {
     let wanted = index_name(&below.join(relative));
     let index = git_dir.join("index");
     // Names of objects are 20 bytes long, or 32 in the repositories that chose so: the one that reads is right.
-    [20, 32]
-        .into_iter()
-        .find_map(|object| look_up(&index, object, &wanted))
-        .unwrap_or(false)
+    [20, 32].into_iter().find_map(|object| look_up(&index, object, &wanted)).unwrap_or(false)
 }
 
 /// The nearest folder upwards with a `.git`, and the folder with its index.
@@ -51,10 +48,7 @@ fn work_tree(dir: &Path) -> Option<(PathBuf, PathBuf)> {
 
 /// A path as an index spells it: with `/` everywhere.
 fn index_name(path: &Path) -> Vec<u8> {
-    let parts: Vec<_> = path
-        .components()
-        .map(|part| part.as_os_str().as_encoded_bytes())
-        .collect();
+    let parts: Vec<_> = path.components().map(|part| part.as_os_str().as_encoded_bytes()).collect();
     parts.join(&b'/')
 }
 
@@ -121,10 +115,7 @@ impl<R: BufRead> Index<R> {
             name.clear();
         }
         let before = name.len();
-        (&mut self.reader)
-            .take(MAX_PATH as u64)
-            .read_until(0, name)
-            .ok()?;
+        (&mut self.reader).take(MAX_PATH as u64).read_until(0, name).ok()?;
         self.read += name.len() - before;
         if name.pop() != Some(0) {
             return None;

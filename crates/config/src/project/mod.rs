@@ -51,11 +51,7 @@ impl ProjectFiles {
     pub fn new(dir: &Path) -> Result<Self, ConfigError> {
         let dir = dir.canonicalize().at("open the folder", dir)?;
         let scope = Scope::Project(WorkspaceKey::of(&dir));
-        Ok(Self {
-            dir,
-            scope,
-            kept: [const { None }; FILES.len()],
-        })
+        Ok(Self { dir, scope, kept: [const { None }; FILES.len()] })
     }
 
     /// The project's canonical folder.
@@ -121,15 +117,8 @@ fn parse(
         Ok(None) => Ok(None),
         Ok(Some(bytes)) => file::parse(file, format, &bytes, scope).map(Some),
         Err(error) => {
-            let place = Place {
-                file: file.display().to_string(),
-                line: None,
-                column: None,
-            };
-            Err(BrokenFile {
-                reason: format!("cannot be read: {}", shown(&error.to_string())),
-                place,
-            })
+            let place = Place { file: file.display().to_string(), line: None, column: None };
+            Err(BrokenFile { reason: format!("cannot be read: {}", shown(&error.to_string())), place })
         }
     }
 }
@@ -194,10 +183,8 @@ impl Project {
         global: impl IntoIterator<Item = &'g str>,
     ) -> (Vec<&ProjectServer>, Vec<InvalidServer>) {
         let global: HashSet<&str> = global.into_iter().collect();
-        let (clashing, usable): (Vec<_>, Vec<_>) = self
-            .servers
-            .iter()
-            .partition(|server| global.contains(server.config.id.name.as_str()));
+        let (clashing, usable): (Vec<_>, Vec<_>) =
+            self.servers.iter().partition(|server| global.contains(server.config.id.name.as_str()));
         let clashes = clashing.into_iter().map(|server| InvalidServer {
             name: Some(shown(server.config.id.name.as_str())),
             field: Some("name".into()),
@@ -211,18 +198,12 @@ impl Project {
     /// All problems of the files, one sentence each: broken files, invalid entries, warnings.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
-        let broken = self
-            .broken
-            .iter()
-            .map(|file| format!("{}: {}", file.place, file.reason));
+        let broken = self.broken.iter().map(|file| format!("{}: {}", file.place, file.reason));
         let invalid = self.invalid.iter().map(|entry| {
             let name = entry.name.as_deref().unwrap_or("(no name)");
             format!("{}: server \"{name}\": {}", entry.place, entry.reason)
         });
-        broken
-            .chain(invalid)
-            .chain(self.warnings.iter().cloned())
-            .collect()
+        broken.chain(invalid).chain(self.warnings.iter().cloned()).collect()
     }
 
     /// The files with something that needs trust.

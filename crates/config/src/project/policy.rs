@@ -99,10 +99,7 @@ impl Tightening {
 impl Loosening {
     /// Loosens the settings. Only for a project that is trusted.
     pub fn apply(&self, settings: &mut Settings) {
-        let Self {
-            allow,
-            writable_paths,
-        } = self;
+        let Self { allow, writable_paths } = self;
         add(&mut settings.permissions.allow, allow);
         add(&mut settings.sandbox.writable_paths, writable_paths);
     }
@@ -110,19 +107,13 @@ impl Loosening {
     /// Whether it loosens nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self {
-            allow,
-            writable_paths,
-        } = self;
+        let Self { allow, writable_paths } = self;
         allow.is_empty() && writable_paths.is_empty()
     }
 
     /// Adds what another file of the project asks for.
     pub(super) fn join(&mut self, other: &Self) {
-        let Self {
-            allow,
-            writable_paths,
-        } = other;
+        let Self { allow, writable_paths } = other;
         add(&mut self.allow, allow);
         add(&mut self.writable_paths, writable_paths);
     }
@@ -134,10 +125,8 @@ pub(super) fn read(root: &Node) -> Result<(Tightening, Loosening, Vec<Remark>), 
     let mut tightening = written(root, &settings);
     let mut remarks = foreign_tables(root);
     remarks.extend(refuse_loosening(root, &settings, &mut tightening));
-    let loosening = Loosening {
-        allow: settings.permissions.allow,
-        writable_paths: settings.sandbox.writable_paths,
-    };
+    let loosening =
+        Loosening { allow: settings.permissions.allow, writable_paths: settings.sandbox.writable_paths };
     Ok((tightening, loosening, remarks))
 }
 
@@ -147,23 +136,11 @@ fn find<'n>(root: &'n Node, table: &str, key: &str) -> Option<&'n Node> {
 
 /// What the file itself says, without the defaults that fill a user's settings.
 fn written(root: &Node, settings: &Settings) -> Tightening {
-    let Settings {
-        mcp: _,
-        permissions,
-        sandbox,
-        gateway: _,
-        workspaces,
-        tray: _,
-        log: _,
-        audit: _,
-    } = settings;
+    let Settings { mcp: _, permissions, sandbox, gateway: _, workspaces, tray: _, log: _, audit: _ } =
+        settings;
     let says = |table: &str, key: &str| find(root, table, key).is_some();
     let list = |key: &str, list: &Vec<String>| {
-        if says("sandbox", key) {
-            list.clone()
-        } else {
-            Vec::new()
-        }
+        if says("sandbox", key) { list.clone() } else { Vec::new() }
     };
     Tightening {
         deny: permissions.deny.clone(),
@@ -185,11 +162,7 @@ fn refuse_loosening(root: &Node, settings: &Settings, tightening: &mut Tightenin
     let mut remarks = Vec::new();
     let mut refuse = |table: &str, key: &str, says: &str| {
         let at = find(root, table, key).map_or(0, |node| node.span.start);
-        remarks.push(Remark {
-            key: format!("{table}.{key}"),
-            says: says.into(),
-            at,
-        });
+        remarks.push(Remark { key: format!("{table}.{key}"), says: says.into(), at });
     };
     if tightening.mode == Some(PermissionMode::Bypass) {
         tightening.mode = None;
@@ -197,31 +170,18 @@ fn refuse_loosening(root: &Node, settings: &Settings, tightening: &mut Tightenin
     }
     if tightening.sandbox == Some(SandboxMode::Off) {
         tightening.sandbox = None;
-        refuse(
-            "sandbox",
-            "mode",
-            "\"off\" is not taken from a project: its servers stay in the sandbox",
-        );
+        refuse("sandbox", "mode", "\"off\" is not taken from a project: its servers stay in the sandbox");
     }
     if find(root, "sandbox", "allow_network").is_some() && settings.sandbox.allow_network {
-        refuse(
-            "sandbox",
-            "allow_network",
-            "true is not taken from a project: the user's setting holds",
-        );
+        refuse("sandbox", "allow_network", "true is not taken from a project: the user's setting holds");
     }
-    for (key, list) in [
-        ("blocked_paths", &mut tightening.blocked_paths),
-        ("scrub_env", &mut tightening.scrub_env),
-    ] {
+    for (key, list) in
+        [("blocked_paths", &mut tightening.blocked_paths), ("scrub_env", &mut tightening.scrub_env)]
+    {
         let before = list.len();
         list.retain(|pattern| !pattern.starts_with('!'));
         if list.len() < before {
-            refuse(
-                "sandbox",
-                key,
-                "can only add from a project: patterns with ! are left out",
-            );
+            refuse("sandbox", key, "can only add from a project: patterns with ! are left out");
         }
     }
     remarks

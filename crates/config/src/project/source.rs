@@ -37,11 +37,7 @@ pub(crate) fn read(path: &Path, limit: usize) -> Result<Option<Vec<u8>>, SourceE
     let mut content = Vec::new();
     // One byte more than allowed tells a file that is too large, whatever its metadata says.
     (&mut file).take(limit as u64 + 1).read_to_end(&mut content)?;
-    if content.len() > limit {
-        Err(SourceError::TooLarge(limit))
-    } else {
-        Ok(Some(content))
-    }
+    if content.len() > limit { Err(SourceError::TooLarge(limit)) } else { Ok(Some(content)) }
 }
 
 /// As [`read`], for `relative` in the folder `root` (canonical); a link that leaves the folder is refused.
@@ -89,23 +85,14 @@ pub(crate) fn open(path: &Path) -> Result<Option<File>, SourceError> {
     never_wait(&mut options);
     let file = options.open(path)?;
     // Looked at again: a pipe may have taken its place in between.
-    if file.metadata()?.is_file() {
-        Ok(Some(file))
-    } else {
-        Err(SourceError::NotAFile)
-    }
+    if file.metadata()?.is_file() { Ok(Some(file)) } else { Err(SourceError::NotAFile) }
 }
 
 /// A path through something that is no folder names nothing either.
 fn present(metadata: io::Result<Metadata>) -> io::Result<Option<Metadata>> {
     match metadata {
         Ok(metadata) => Ok(Some(metadata)),
-        Err(error)
-            if matches!(
-                error.kind(),
-                io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-            ) =>
-        {
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
         }
         Err(error) => Err(error),

@@ -31,7 +31,8 @@ pub(crate) fn pair(key: &str, node: &Node) -> String {
 
 /// A key, bare where it may be.
 pub(crate) fn key(name: &str) -> String {
-    let bare = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    let bare =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
     if bare { name.to_owned() } else { string(name) }
 }
 
@@ -67,7 +68,17 @@ mod tests {
 
     #[test]
     fn text_reads_back_as_it_was() {
-        for text in ["", "a", "it's", "C:\\x", "say \"hi\"", "both ' and \"", "\u{0}\u{7f}\u{85}", "a\r\nb\tc", "ü\u{202e}"] {
+        for text in [
+            "",
+            "a",
+            "it's",
+            "C:\\x",
+            "say \"hi\"",
+            "both ' and \"",
+            "\u{0}\u{7f}\u{85}",
+            "a\r\nb\tc",
+            "ü\u{202e}",
+        ] {
             let (_, root) = super::super::parse(&format!("k = {}", string(text))).unwrap();
             assert_eq!(root.get("k").and_then(Node::as_str), Some(text));
             let (_, root) = super::super::parse(&format!("{} = 1", key(text))).unwrap();

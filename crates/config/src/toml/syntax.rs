@@ -32,13 +32,13 @@ pub(crate) struct Header {
     pub(crate) span: Span,
     /// Whether it has double brackets.
     pub(crate) array: bool,
-    pub(crate) path: Vec<Part>,
+    pub(crate) path: Path,
 }
 
 /// A key, dotted or not, and its value.
 #[derive(Debug)]
 pub(crate) struct Pair {
-    pub(crate) path: Vec<Part>,
+    pub(crate) path: Path,
     pub(crate) value: Tree,
 }
 
@@ -104,6 +104,37 @@ impl Spanned for Statement {
     }
 }
 
+/// The parts of a key. Most have one, and a file has thousands.
+#[derive(Debug)]
+pub(crate) enum Path {
+    One(Part),
+    Many(Vec<Part>),
+}
+
+impl Path {
+    /// Takes the parts that were read.
+    fn take(parts: &mut Vec<Part>) -> Self {
+        match parts.pop() {
+            Some(only) if parts.is_empty() => Self::One(only),
+            last => {
+                parts.extend(last);
+                Self::Many(std::mem::take(parts))
+            }
+        }
+    }
+}
+
+impl std::ops::Deref for Path {
+    type Target = [Part];
+
+    fn deref(&self) -> &[Part] {
+        match self {
+            Self::One(part) => std::slice::from_ref(part),
+            Self::Many(parts) => parts,
+        }
+    }
+}
+
 impl Part {
     /// The key without quotes and escapes. What is wrong with them goes to `errors`.
     pub(crate) fn decode<'t>(&self, text: &'t str, errors: &mut dyn ErrorSink) -> Cow<'t, str> {
@@ -133,13 +164,23 @@ pub(crate) fn begins(path: &[Part], text: &str, names: &[&str]) -> bool {
     path.iter().zip(names).all(|(part, name)| part.is(text, name))
 }
 
-fn raw<'t>(text: &'t str, kind: EventKind, encoding: Option<Encoding>, span: &Span) -> Option<toml_parser::Raw<'t>> {
+fn raw<'t>(
+    text: &'t str,
+    kind: EventKind,
+    encoding: Option<Encoding>,
+    span: &Span,
+) -> Option<toml_parser::Raw<'t>> {
     let span = toml_parser::Span::new_unchecked(span.start, span.end);
     Source::new(text).get(Event::new_unchecked(kind, encoding, span))
 }
 
 /// The value of a scalar. What is wrong with it goes to `errors`.
-pub(crate) fn scalar(text: &str, encoding: Option<Encoding>, span: &Span, errors: &mut dyn ErrorSink) -> Value {
+pub(crate) fn scalar(
+    text: &str,
+    encoding: Option<Encoding>,
+    span: &Span,
+    errors: &mut dyn ErrorSink,
+) -> Value {
     let at = toml_parser::Span::new_unchecked(span.start, span.end);
     let mut decoded = Cow::Borrowed("");
     let Some(raw) = raw(text, EventKind::Scalar, encoding, span) else { return Value::Null };
@@ -149,7 +190,9 @@ pub(crate) fn scalar(text: &str, encoding: Option<Encoding>, span: &Span, errors
         ScalarKind::Integer(radix) => match i64::from_str_radix(&decoded, radix.value()) {
             Ok(value) => Value::Integer(value),
             Err(_) => {
-                errors.report_error(ParseError::new("a whole number must fit into 64 bits").with_unexpected(at));
+                errors.report_error(
+                    ParseError::new("a whole number must fit into 64 bits").with_unexpected(at),
+                );
                 Value::Null
             }
         },
@@ -179,7 +222,7 @@ impl Document {
             parse_document(&tokens, &mut guarded, &mut first);
         }
         builder.stray.append(&mut builder.keys);
-        builder.stray.extend(builder.pending.into_iter().flatten());
+        builder.stray.extend(builder.pending.iter().flat_map(|path| path.iter().cloned()));
         for part in &builder.stray {
             part.decode(text, &mut first);
         }
@@ -224,7 +267,7 @@ struct Builder {
     /// Parts of the key that is being read.
     keys: Vec<Part>,
     /// Keys whose values are being read, outermost first.
-    pending: Vec<Vec<Part>>,
+    pending: Vec<Path>,
     /// Parts of keys that came to nothing; what is wrong with them is the only sign of it.
     stray: Vec<Part>,
     header: Option<(usize, bool)>,
@@ -235,11 +278,11 @@ impl Builder {
         match self.frames.last_mut() {
             Some(Frame::Array(_, items)) => items.push(Item { part: value, comma: None }),
             Some(Frame::Table(_, pairs)) => {
-                let path = self.pending.pop().unwrap_or_default();
+                let path = self.pending.pop().unwrap_or(Path::Many(Vec::new()));
                 pairs.push(Item { part: Pair { path, value }, comma: None });
             }
             None => {
-                let path = self.pending.pop().unwrap_or_default();
+                let path = self.pending.pop().unwrap_or(Path::Many(Vec::new()));
                 self.statements.push(Statement::Pair(Pair { path, value }));
             }
         }
@@ -252,7 +295,7 @@ impl Builder {
 
     fn close_header(&mut self, end: usize) {
         if let Some((start, array)) = self.header.take() {
-            let path = std::mem::take(&mut self.keys);
+            let path = Path::take(&mut self.keys);
             self.statements.push(Statement::Header(Header { span: start..end, array, path }));
         }
     }
@@ -308,7 +351,7 @@ impl EventReceiver for Builder {
     }
 
     fn key_val_sep(&mut self, _: At, _: &mut dyn ErrorSink) {
-        let path = std::mem::take(&mut self.keys);
+        let path = Path::take(&mut self.keys);
         self.pending.push(path);
     }
 

@@ -32,16 +32,19 @@ struct Table {
 enum Slot {
     Leaf(Node),
     Table(usize),
-    /// An array of tables, with the first one's header.
-    Tables(Vec<usize>, Span),
+    /// An array of tables, with the first one's header. In a box, so that a slot is as large as a node and tables
+    /// become nodes without being moved.
+    Tables(Box<(Vec<usize>, Span)>),
 }
 
+/// Members that a table has room for at first.
+const USUAL: usize = 8;
 /// Members that are looked for one by one.
 const FEW: usize = 16;
 
 impl Table {
     fn new(origin: Origin, span: Span) -> Self {
-        Self { origin, span, members: Vec::new(), index: HashMap::new() }
+        Self { origin, span, members: Vec::with_capacity(USUAL), index: HashMap::new() }
     }
 
     fn find(&self, name: &str) -> Option<usize> {
@@ -143,9 +146,9 @@ impl Tables<'_> {
         let last = self.key(last);
         let id = self.add(Table::new(Origin::Header, span.clone()));
         match self.all[parent].find(&last.name) {
-            None => self.all[parent].insert(last, Slot::Tables(vec![id], span)),
+            None => self.all[parent].insert(last, Slot::Tables(Box::new((vec![id], span)))),
             Some(at) => match &mut self.all[parent].members[at].1 {
-                Slot::Tables(ids, _) => ids.push(id),
+                Slot::Tables(array) => array.0.push(id),
                 _ => return refuse(&last, TWICE),
             },
         }
@@ -159,7 +162,7 @@ impl Tables<'_> {
             let key = self.key(part);
             id = match self.all[id].find(&key.name).map(|at| &self.all[id].members[at].1) {
                 Some(Slot::Table(next)) if self.all[*next].origin != Origin::Inline => *next,
-                Some(Slot::Tables(ids, _)) => ids.last().copied().unwrap_or(ROOT),
+                Some(Slot::Tables(array)) => array.0.last().copied().unwrap_or(ROOT),
                 Some(_) => return refuse(&key, CLOSED),
                 None => self.add_child(id, key, Origin::Implied),
             };
@@ -253,7 +256,8 @@ impl Tables<'_> {
         match slot {
             Slot::Leaf(node) => node,
             Slot::Table(id) => self.take(id),
-            Slot::Tables(ids, span) => {
+            Slot::Tables(array) => {
+                let (ids, span) = *array;
                 let nodes = ids.into_iter().map(|id| self.take(id)).collect();
                 Node { value: Value::Array(nodes), span }
             }

@@ -63,12 +63,7 @@ pub(crate) fn digest(project: &Project) -> Option<String> {
             .map(|server| (server.config.id.name.as_str(), canonical(&server.config)))
             .collect(),
         allow: project.loosening.allow.iter().map(String::as_str).collect(),
-        writable_paths: project
-            .loosening
-            .writable_paths
-            .iter()
-            .map(String::as_str)
-            .collect(),
+        writable_paths: project.loosening.writable_paths.iter().map(String::as_str).collect(),
     };
     // Texts and numbers under text keys always serialise; an empty digest would still match nothing.
     let bytes = serde_json::to_vec(&content).ok()?;
@@ -91,26 +86,11 @@ fn canonical(config: &ServerConfig) -> Server<'_> {
         always_allow,
     } = config;
     let reach = match transport {
-        Transport::Stdio(Stdio {
-            command,
-            args,
-            env,
-            cwd,
-            sandbox,
-        }) => Reach::Stdio {
-            command,
-            args,
-            env,
-            cwd: cwd.as_deref(),
-            sandbox: *sandbox,
-        },
+        Transport::Stdio(Stdio { command, args, env, cwd, sandbox }) => {
+            Reach::Stdio { command, args, env, cwd: cwd.as_deref(), sandbox: *sandbox }
+        }
         Transport::Http(Http { url, headers, oauth }) | Transport::Sse(Http { url, headers, oauth }) => {
-            Reach::Web {
-                kind: transport.kind(),
-                url,
-                headers,
-                oauth,
-            }
+            Reach::Web { kind: transport.kind(), url, headers, oauth }
         }
     };
     Server {

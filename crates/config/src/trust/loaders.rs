@@ -19,18 +19,8 @@ const NAMES: &[&str] = &[
 ];
 
 /// Beginnings of names, in capitals.
-const PREFIXES: &[&str] = &[
-    "BASH_FUNC_",
-    "DYLD_",
-    "GIT_CONFIG",
-    "GIT_SSH",
-    "LD_",
-    "NPM_CONFIG_",
-    "PERL5",
-    "PIP_",
-    "UV_",
-    "YARN_",
-];
+const PREFIXES: &[&str] =
+    &["BASH_FUNC_", "DYLD_", "GIT_CONFIG", "GIT_SSH", "LD_", "NPM_CONFIG_", "PERL5", "PIP_", "UV_", "YARN_"];
 
 /// Whether a variable of this name can make a program load or run foreign code.
 ///

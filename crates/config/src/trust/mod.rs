@@ -48,10 +48,7 @@ impl TrustStore {
     /// The store of this home. Touches nothing yet.
     #[must_use]
     pub fn new(home: &Home) -> Self {
-        Self {
-            home: home.clone(),
-            store: VersionedStore::new(home.dir().join("trust.json"), 1),
-        }
+        Self { home: home.clone(), store: VersionedStore::new(home.dir().join("trust.json"), 1) }
     }
 
     /// Whether a project is trusted, with the question where it is not. Blocks.
@@ -67,11 +64,7 @@ impl TrustStore {
         if known.is_some_and(|record| record.digest == digest) {
             return Ok(TrustState::Trusted);
         }
-        Ok(TrustState::Pending(Box::new(request::request(
-            project,
-            digest,
-            known.is_some(),
-        ))))
+        Ok(TrustState::Pending(Box::new(request::request(project, digest, known.is_some()))))
     }
 
     /// Remembers that a person agreed to the content with this digest at this canonical path, in place of what was
@@ -82,12 +75,7 @@ impl TrustStore {
     pub fn trust(&self, path: &Path, digest: &str) -> Result<(), StoreError> {
         self.home.ensure()?;
         self.store.update(|records| {
-            records.insert(
-                key(path),
-                TrustRecord {
-                    digest: digest.to_owned(),
-                },
-            );
+            records.insert(key(path), TrustRecord { digest: digest.to_owned() });
         })
     }
 

@@ -99,27 +99,15 @@ mod tests {
     #[test]
     fn what_cannot_be_seen_is_written_out() {
         assert_eq!(visible("a\u{202E}b\u{200B}c"), "a⟨U+202E⟩b⟨U+200B⟩c");
-        assert_eq!(
-            visible("a\nb\tc\u{7f}\u{1b}[0m"),
-            "a⟨U+000A⟩b⟨U+0009⟩c⟨U+007F⟩⟨U+001B⟩[0m"
-        );
-        assert_eq!(
-            visible("a\u{A0}b\u{3000}c\u{E0041}\u{3164}"),
-            "a⟨U+00A0⟩b⟨U+3000⟩c⟨U+E0041⟩⟨U+3164⟩"
-        );
+        assert_eq!(visible("a\nb\tc\u{7f}\u{1b}[0m"), "a⟨U+000A⟩b⟨U+0009⟩c⟨U+007F⟩⟨U+001B⟩[0m");
+        assert_eq!(visible("a\u{A0}b\u{3000}c\u{E0041}\u{3164}"), "a⟨U+00A0⟩b⟨U+3000⟩c⟨U+E0041⟩⟨U+3164⟩");
         assert_eq!(visible("⟨U+0041⟩"), "⟨U+27E8⟩U+0041⟨U+27E9⟩");
-        assert_eq!(
-            visible("plain text, 我的服务器, é, 😀"),
-            "plain text, 我的服务器, é, 😀"
-        );
+        assert_eq!(visible("plain text, 我的服务器, é, 😀"), "plain text, 我的服务器, é, 😀");
     }
 
     #[test]
     fn runs_of_spaces_cannot_hide_what_follows() {
-        assert_eq!(
-            visible(&format!("ls{}rm -rf", " ".repeat(300))),
-            "ls⟨300 spaces⟩rm -rf"
-        );
+        assert_eq!(visible(&format!("ls{}rm -rf", " ".repeat(300))), "ls⟨300 spaces⟩rm -rf");
         assert_eq!(visible("a b  c   d    e"), "a b  c   d⟨4 spaces⟩e");
         assert_eq!(visible(" a "), "⟨1 space⟩a⟨1 space⟩");
         assert_eq!(visible("  "), "⟨2 spaces⟩");

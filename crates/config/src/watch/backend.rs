@@ -34,10 +34,7 @@ impl Backend for RecommendedWatcher {
 pub(super) fn system(bell: &Arc<Bell>) -> notify::Result<Box<dyn Backend>> {
     let bell = Arc::clone(bell);
     let handler = move |event: notify::Result<Event>| bell.hear(&event);
-    Ok(Box::new(RecommendedWatcher::new(
-        handler,
-        notify::Config::default(),
-    )?))
+    Ok(Box::new(RecommendedWatcher::new(handler, notify::Config::default())?))
 }
 
 /// Rings when something happened to one of the paths of interest.
@@ -145,9 +142,5 @@ impl Interest {
 
 /// File systems outside Linux mostly know no difference of capitals, and notices come in either.
 fn fold(path: PathBuf) -> PathBuf {
-    if cfg!(target_os = "linux") {
-        path
-    } else {
-        path.to_string_lossy().to_lowercase().into()
-    }
+    if cfg!(target_os = "linux") { path } else { path.to_string_lossy().to_lowercase().into() }
 }

@@ -147,18 +147,13 @@ impl Watch {
     /// The interval in which files are compared, where the system cannot watch.
     #[must_use]
     pub fn polling(&self) -> Option<Duration> {
-        self.folders
-            .as_ref()
-            .filter(|folders| folders.backend.is_none())
-            .map(|_| POLL_INTERVAL)
+        self.folders.as_ref().filter(|folders| folders.backend.is_none()).map(|_| POLL_INTERVAL)
     }
 
     /// A handle to make writes through that this watch does not tell of.
     #[must_use]
     pub fn own_writes(&self) -> OwnWrites {
-        OwnWrites {
-            known: Arc::clone(&self.known),
-        }
+        OwnWrites { known: Arc::clone(&self.known) }
     }
 
     /// Starts to compare all files with what is known of them.
@@ -230,10 +225,7 @@ fn differing(known: &mut Known, now: Instant) -> Compared {
         }
         seen.gone = None;
         if before.is_some_and(|before| *before != content) {
-            compared.changes.push(Change {
-                file: file.clone(),
-                content: content.clone(),
-            });
+            compared.changes.push(Change { file: file.clone(), content: content.clone() });
         }
         seen.content = Some(content);
     }
@@ -261,10 +253,7 @@ impl OwnWrites {
         let mut known = lock(&self.known);
         let revision = write()?;
         if let Some(seen) = known.get_mut(file) {
-            *seen = Seen {
-                content: Some(Content::Revision(revision.clone())),
-                gone: None,
-            };
+            *seen = Seen { content: Some(Content::Revision(revision.clone())), gone: None };
         }
         Ok(revision)
     }
@@ -280,19 +269,13 @@ struct Folders {
 
 impl std::fmt::Debug for Folders {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Folders")
-            .field("watched", &self.watched)
-            .finish_non_exhaustive()
+        f.debug_struct("Folders").field("watched", &self.watched).finish_non_exhaustive()
     }
 }
 
 impl Folders {
     fn new(bell: Arc<Bell>, backend: notify::Result<Box<dyn Backend>>) -> Self {
-        Self {
-            bell,
-            backend: backend.ok(),
-            watched: HashSet::new(),
-        }
+        Self { bell, backend: backend.ok(), watched: HashSet::new() }
     }
 
     /// Watches what tells of these files. Falls back to polling where the system refuses.
@@ -302,8 +285,7 @@ impl Folders {
         for _ in 0..4 {
             let entries: HashSet<_> = files.iter().flat_map(|file| trail(file)).collect();
             let dirs: HashSet<PathBuf> = entries.iter().map(|entry| entry.dir.clone()).collect();
-            self.bell
-                .attend(entries.into_iter().map(|entry| entry.dir.join(entry.name)), &dirs);
+            self.bell.attend(entries.into_iter().map(|entry| entry.dir.join(entry.name)), &dirs);
             if !self.watch_only(&dirs) {
                 return;
             }
@@ -324,12 +306,7 @@ impl Folders {
             backend.unwatch(&dir);
         }
         let mut new = false;
-        for dir in dirs
-            .iter()
-            .filter(|dir| !self.watched.contains(*dir))
-            .cloned()
-            .collect::<Vec<_>>()
-        {
+        for dir in dirs.iter().filter(|dir| !self.watched.contains(*dir)).cloned().collect::<Vec<_>>() {
             match backend.watch(&dir) {
                 Ok(()) => {
                     self.watched.insert(dir);

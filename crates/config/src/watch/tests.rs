@@ -8,10 +8,7 @@ struct Exhausted(usize);
 
 impl Backend for Exhausted {
     fn watch(&mut self, _: &Path) -> notify::Result<()> {
-        self.0 = self
-            .0
-            .checked_sub(1)
-            .ok_or_else(|| notify::Error::new(notify::ErrorKind::MaxFilesWatch))?;
+        self.0 = self.0.checked_sub(1).ok_or_else(|| notify::Error::new(notify::ErrorKind::MaxFilesWatch))?;
         Ok(())
     }
 
@@ -20,16 +17,9 @@ impl Backend for Exhausted {
 
 async fn is_told_within_a_second(watch: &mut Watch, file: &Path) {
     std::fs::write(file, "new").unwrap();
-    let change = tokio::time::timeout(Duration::from_secs(1), watch.changed())
-        .await
-        .expect("told within a second");
-    assert_eq!(
-        change,
-        Change {
-            file: file.to_owned(),
-            content: Content::Revision(Revision::of(b"new"))
-        }
-    );
+    let change =
+        tokio::time::timeout(Duration::from_secs(1), watch.changed()).await.expect("told within a second");
+    assert_eq!(change, Change { file: file.to_owned(), content: Content::Revision(Revision::of(b"new")) });
 }
 
 #[tokio::test]
@@ -103,23 +93,13 @@ fn a_file_that_is_away_for_a_moment_is_not_told_as_gone() {
     let start = Instant::now();
     let mut look = |after: Duration| {
         let compared = differing(&mut known, start + after);
-        (
-            compared
-                .changes
-                .into_iter()
-                .map(|change| change.content)
-                .collect::<Vec<_>>(),
-            compared.waiting,
-        )
+        (compared.changes.into_iter().map(|change| change.content).collect::<Vec<_>>(), compared.waiting)
     };
     assert_eq!(look(Duration::ZERO), (vec![], false));
     std::fs::remove_file(&file).unwrap();
     assert_eq!(look(DEBOUNCE), (vec![], true));
     std::fs::write(&file, "new").unwrap();
-    assert_eq!(
-        look(DEBOUNCE * 2),
-        (vec![Content::Revision(Revision::of(b"new"))], false)
-    );
+    assert_eq!(look(DEBOUNCE * 2), (vec![Content::Revision(Revision::of(b"new"))], false));
     std::fs::remove_file(&file).unwrap();
     let gone = DEBOUNCE * 3;
     assert_eq!(look(gone), (vec![], true));

@@ -37,10 +37,7 @@ pub(super) fn trail(file: &Path) -> Vec<Entry> {
         let target = std::fs::read_link(&path).ok();
         let exists = target.is_some() || path.symlink_metadata().is_ok();
         if target.is_some() || !exists || ahead.len() <= 1 {
-            entries.push(Entry {
-                dir: here.clone(),
-                name,
-            });
+            entries.push(Entry { dir: here.clone(), name });
         }
         match target {
             Some(target) if links < MAX_LINKS => {
@@ -81,17 +78,8 @@ mod tests {
     use super::*;
 
     fn names(file: &Path, root: &Path) -> Vec<String> {
-        let inside = |entry: Entry| {
-            Some(
-                entry
-                    .dir
-                    .join(entry.name)
-                    .strip_prefix(root)
-                    .ok()?
-                    .display()
-                    .to_string(),
-            )
-        };
+        let inside =
+            |entry: Entry| Some(entry.dir.join(entry.name).strip_prefix(root).ok()?.display().to_string());
         trail(file).into_iter().filter_map(inside).collect()
     }
 
@@ -121,15 +109,7 @@ mod tests {
         symlink(root.join("end"), root.join("other/target")).unwrap();
         assert_eq!(
             names(&root.join("dir/deep/f"), &root),
-            [
-                "dir",
-                "real/deep",
-                "real/deep/f",
-                "other",
-                "other/target",
-                "",
-                "end"
-            ]
+            ["dir", "real/deep", "real/deep/f", "other", "other/target", "", "end"]
         );
     }
 

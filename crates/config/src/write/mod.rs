@@ -115,7 +115,12 @@ fn temp_prefix(path: &Path) -> String {
     format!(".{}.", path.file_name().unwrap_or_default().to_string_lossy())
 }
 
-fn fill_temp(path: &Path, folder: &Path, old: Option<&Metadata>, new: &[u8]) -> Result<NamedTempFile, ConfigError> {
+fn fill_temp(
+    path: &Path,
+    folder: &Path,
+    old: Option<&Metadata>,
+    new: &[u8],
+) -> Result<NamedTempFile, ConfigError> {
     let prefix = temp_prefix(path);
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(TEMP_SUFFIX);

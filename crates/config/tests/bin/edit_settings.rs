@@ -47,7 +47,11 @@ fn usage() -> Result<(), ConfigError> {
 }
 
 fn add(name: &str, program: &str) -> Edit {
-    Edit::Add(McpServerConfig { name: name.into(), command: Some(program.into()), ..McpServerConfig::default() })
+    Edit::Add(McpServerConfig {
+        name: name.into(),
+        command: Some(program.into()),
+        ..McpServerConfig::default()
+    })
 }
 
 fn apply(store: &SettingsStore, edit: &Edit) -> Result<(), ConfigError> {

@@ -7,10 +7,7 @@ use patchbay_config::{ProjectFiles, Source, expand_text, trust_request, visible}
 
 /// Text made of pieces that mean something to the readers; a byte chooses a piece.
 fn compose(bytes: &[u8], pieces: &[&str]) -> String {
-    bytes
-        .iter()
-        .map(|byte| pieces[usize::from(*byte) % pieces.len()])
-        .collect()
+    bytes.iter().map(|byte| pieces[usize::from(*byte) % pieces.len()]).collect()
 }
 
 const JSON: &[&str] = &[
@@ -106,10 +103,7 @@ fn look_at(toml: &[u8], json: &[u8]) {
     let project = files.read_contents(contents(), true);
     let request = trust_request(&project);
 
-    assert_eq!(
-        request.is_none(),
-        project.servers.is_empty() && project.loosening.is_empty()
-    );
+    assert_eq!(request.is_none(), project.servers.is_empty() && project.loosening.is_empty());
     if let Some(request) = &request {
         assert_eq!(request.servers.len(), project.servers.len());
         let again = trust_request(&ProjectFiles::new(&dir).unwrap().read_contents(contents(), true)).unwrap();
@@ -146,9 +140,7 @@ fn look_at(toml: &[u8], json: &[u8]) {
 
 #[test]
 fn no_bytes_make_the_readers_panic() {
-    check!()
-        .with_iterations(2_000)
-        .for_each(|bytes: &[u8]| look_at(bytes, bytes));
+    check!().with_iterations(2_000).for_each(|bytes: &[u8]| look_at(bytes, bytes));
 }
 
 #[test]
@@ -180,11 +172,7 @@ fn by_hand(text: &str, value: &str) -> String {
         let (inner, after) = after.split_once('}').unwrap();
         let unset = inner.trim_start_matches("env:").split(":-").next() == Some("B_1");
         filled += before;
-        filled += if unset {
-            inner.split_once(":-").unwrap().1
-        } else {
-            value
-        };
+        filled += if unset { inner.split_once(":-").unwrap().1 } else { value };
         rest = after;
     }
     filled + rest
@@ -192,31 +180,28 @@ fn by_hand(text: &str, value: &str) -> String {
 
 #[test]
 fn expansion_is_one_pass_and_never_panics() {
-    check!()
-        .with_iterations(20_000)
-        .with_max_len(40)
-        .for_each(|bytes: &[u8]| {
-            let text = compose(bytes, REFERENCES);
-            let lookups = Cell::new(0);
-            let count = || lookups.set(lookups.get() + 1);
-            // What comes in looks like every reference there is; none of it may be asked for.
-            let value = "${A}${secret:A}%A%{{A}}";
-            let env = |name: &str| {
-                count();
-                (name != "B_1").then(|| value.to_owned())
-            };
-            let secret = |_: &str| {
-                count();
-                Ok(Some(value.to_owned()))
-            };
-            let outcome = expand_text("args[0]", &text, &env, &secret);
-            let written = text.matches("${").count();
-            assert!(lookups.get() <= written, "{text:?}: {} lookups", lookups.get());
-            match outcome {
-                Ok(filled) => assert_eq!(filled, by_hand(&text, value), "{text:?}"),
-                Err(error) => assert_eq!(error.field(), "args[0]"),
-            }
-        });
+    check!().with_iterations(20_000).with_max_len(40).for_each(|bytes: &[u8]| {
+        let text = compose(bytes, REFERENCES);
+        let lookups = Cell::new(0);
+        let count = || lookups.set(lookups.get() + 1);
+        // What comes in looks like every reference there is; none of it may be asked for.
+        let value = "${A}${secret:A}%A%{{A}}";
+        let env = |name: &str| {
+            count();
+            (name != "B_1").then(|| value.to_owned())
+        };
+        let secret = |_: &str| {
+            count();
+            Ok(Some(value.to_owned()))
+        };
+        let outcome = expand_text("args[0]", &text, &env, &secret);
+        let written = text.matches("${").count();
+        assert!(lookups.get() <= written, "{text:?}: {} lookups", lookups.get());
+        match outcome {
+            Ok(filled) => assert_eq!(filled, by_hand(&text, value), "{text:?}"),
+            Err(error) => assert_eq!(error.field(), "args[0]"),
+        }
+    });
 }
 
 /// The text that was made visible.
@@ -238,28 +223,25 @@ fn unmarked(shown: &str) -> String {
 
 #[test]
 fn what_is_made_visible_hides_and_loses_nothing() {
-    check!()
-        .with_iterations(10_000)
-        .with_type::<Vec<char>>()
-        .for_each(|chars: &Vec<char>| {
-            // Spaces and marks must be frequent to be interesting.
-            let text: String = chars
-                .iter()
-                .map(|c| {
-                    if u32::from(*c) % 3 == 0 {
-                        [' ', ' ', '⟨', '⟩', '\u{202e}', 'U'][u32::from(*c) as usize % 6]
-                    } else {
-                        *c
-                    }
-                })
-                .collect();
-            let shown = visible(&text);
-            assert_eq!(unmarked(&shown), text);
-            assert!(!shown.contains(|c: char| c.is_control()
-                || (c.is_whitespace() && c != ' ')
-                || matches!(c, '\u{202a}'..='\u{202e}' | '\u{200b}'..='\u{200f}')));
-            assert!(!shown.contains("    ") && !shown.starts_with(' ') && !shown.ends_with(' '));
-        });
+    check!().with_iterations(10_000).with_type::<Vec<char>>().for_each(|chars: &Vec<char>| {
+        // Spaces and marks must be frequent to be interesting.
+        let text: String = chars
+            .iter()
+            .map(|c| {
+                if u32::from(*c) % 3 == 0 {
+                    [' ', ' ', '⟨', '⟩', '\u{202e}', 'U'][u32::from(*c) as usize % 6]
+                } else {
+                    *c
+                }
+            })
+            .collect();
+        let shown = visible(&text);
+        assert_eq!(unmarked(&shown), text);
+        assert!(!shown.contains(|c: char| c.is_control()
+            || (c.is_whitespace() && c != ' ')
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{200b}'..='\u{200f}')));
+        assert!(!shown.contains("    ") && !shown.starts_with(' ') && !shown.ends_with(' '));
+    });
 }
 
 #[test]
@@ -277,10 +259,8 @@ fn no_git_index_makes_reading_panic() {
         include_bytes!("../project/git/v4"),
         include_bytes!("../project/git/v4-sha256"),
     ];
-    check!()
-        .with_iterations(400)
-        .with_type::<(u8, Vec<(u16, u8)>, Option<u16>)>()
-        .for_each(|(which, changes, cut)| {
+    check!().with_iterations(400).with_type::<(u8, Vec<(u16, u8)>, Option<u16>)>().for_each(
+        |(which, changes, cut)| {
             let mut bytes = real[usize::from(*which) % 4].to_vec();
             for (at, byte) in changes.iter().take(8) {
                 let at = usize::from(*at) % bytes.len();
@@ -289,5 +269,6 @@ fn no_git_index_makes_reading_panic() {
             bytes.truncate(cut.map_or(usize::MAX, usize::from));
             std::fs::write(&index, bytes).unwrap();
             ProjectFiles::new(&dir).unwrap().read(false);
-        });
+        },
+    );
 }

@@ -30,49 +30,18 @@ fn every_field_is_filled_in_once_and_what_comes_in_is_not_looked_at_again() {
         r#"{"command": "${BIN:-node}", "cwd": "${DIR}/sub", "args": ["--root", "${WS} dir", "${T}", "$5 $HOME $", "${secret:db}"],
             "env": {"K": "a${T}b", "D": "cost $5", "E": "${env:T}", "F": "${EMPTY:-full}", "G": "${EMPTY}", "H": "`id` $(id) !x"}}"#,
     );
-    let env = [
-        ("WS", "/my ws"),
-        ("DIR", "/d"),
-        ("T", "to${OTHER}ken"),
-        ("OTHER", "no"),
-        ("EMPTY", ""),
-    ];
+    let env = [("WS", "/my ws"), ("DIR", "/d"), ("T", "to${OTHER}ken"), ("OTHER", "no"), ("EMPTY", "")];
     let expanded = expand(&server, &env).unwrap();
-    let Transport::Stdio(stdio) = &expanded.transport else {
-        panic!("stdio")
-    };
+    let Transport::Stdio(stdio) = &expanded.transport else { panic!("stdio") };
     assert_eq!(stdio.command, "node");
     assert_eq!(stdio.cwd.as_deref(), Some("/d/sub"));
-    assert_eq!(
-        stdio.args,
-        [
-            "--root",
-            "/my ws dir",
-            "to${OTHER}ken",
-            "$5 $HOME $",
-            "s3cret ${X} value"
-        ]
-    );
-    let values: Vec<_> = stdio
-        .env
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    assert_eq!(stdio.args, ["--root", "/my ws dir", "to${OTHER}ken", "$5 $HOME $", "s3cret ${X} value"]);
+    let values: Vec<_> = stdio.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(
         values,
-        [
-            "D=cost $5",
-            "E=to${OTHER}ken",
-            "F=full",
-            "G=",
-            "H=`id` $(id) !x",
-            "K=ato${OTHER}kenb"
-        ]
+        ["D=cost $5", "E=to${OTHER}ken", "F=full", "G=", "H=`id` $(id) !x", "K=ato${OTHER}kenb"]
     );
-    assert_eq!(
-        expanded.secrets,
-        ["/d", "/my ws", "s3cret ${X} value", "to${OTHER}ken"]
-    );
+    assert_eq!(expanded.secrets, ["/d", "/my ws", "s3cret ${X} value", "to${OTHER}ken"]);
     assert!(!format!("{expanded:?}").contains("s3cret"));
 }
 
@@ -82,9 +51,7 @@ fn an_address_and_headers_are_filled_in() {
         r#"{"url": "${BASE:-http://127.0.0.1:9}/mcp?k=${T}", "headers": {"Authorization": "Bearer ${T}", "X": "{env:T} %TOKEN% $5"}}"#,
     );
     let expanded = expand(&server, &[("T", "tok")]).unwrap();
-    let Transport::Http(http) = &expanded.transport else {
-        panic!("http")
-    };
+    let Transport::Http(http) = &expanded.transport else { panic!("http") };
     assert_eq!(http.url, "http://127.0.0.1:9/mcp?k=tok");
     assert_eq!(http.headers["Authorization"], "Bearer tok");
     assert_eq!(http.headers["X"], "{env:T} %TOKEN% $5");
@@ -94,11 +61,8 @@ fn an_address_and_headers_are_filled_in() {
 #[test]
 fn a_failure_names_field_and_variable() {
     let failure = |entry: &str| {
-        let error = expand(
-            &server(entry),
-            &[("BAD", "a\r\nX: y"), ("NUL", "a\0b"), ("FTP", "ftp:")],
-        )
-        .unwrap_err();
+        let error =
+            expand(&server(entry), &[("BAD", "a\r\nX: y"), ("NUL", "a\0b"), ("FTP", "ftp:")]).unwrap_err();
         format!("{} | {error}", error.field())
     };
     let failures = [
@@ -145,17 +109,9 @@ fn the_home_folder_stands_for_a_tilde_at_the_start_of_command_and_cwd_alone() {
     let server =
         server(r#"{"command": "~/bin/${N:-srv}", "args": ["~/data", "~"], "cwd": "~", "env": {"P": "~/x"}}"#);
     let expanded = expand(&server, &[("HOME", "/home/u")]).unwrap();
-    let Transport::Stdio(stdio) = expanded.transport else {
-        panic!("stdio")
-    };
-    assert_eq!(
-        (stdio.command.as_str(), stdio.cwd.as_deref()),
-        ("/home/u/bin/srv", Some("/home/u"))
-    );
-    assert_eq!(
-        (stdio.args, stdio.env["P"].as_str()),
-        (vec!["~/data".to_owned(), "~".to_owned()], "~/x")
-    );
+    let Transport::Stdio(stdio) = expanded.transport else { panic!("stdio") };
+    assert_eq!((stdio.command.as_str(), stdio.cwd.as_deref()), ("/home/u/bin/srv", Some("/home/u")));
+    assert_eq!((stdio.args, stdio.env["P"].as_str()), (vec!["~/data".to_owned(), "~".to_owned()], "~/x"));
 }
 
 #[test]
@@ -173,15 +129,8 @@ fn a_place_left_to_fill_in_is_an_error_except_in_arguments_which_may_be_template
 #[test]
 fn one_servers_failure_is_its_own_and_says_the_next_step() {
     let error = expand(&server(r#"{"command": "srv", "env": {"A": "${A_KEY}"}}"#), &[]).unwrap_err();
-    assert_eq!(
-        error.hint(),
-        "Set A_KEY where Patchbay is started, or give a default: ${A_KEY:-…}."
-    );
-    let error = expand(
-        &server(r#"{"command": "srv", "env": {"A": "${secret:none}"}}"#),
-        &[],
-    )
-    .unwrap_err();
+    assert_eq!(error.hint(), "Set A_KEY where Patchbay is started, or give a default: ${A_KEY:-…}.");
+    let error = expand(&server(r#"{"command": "srv", "env": {"A": "${secret:none}"}}"#), &[]).unwrap_err();
     assert_eq!(error.hint(), "Store it: patchbay secret set none");
 }
 
@@ -204,9 +153,6 @@ fn a_single_text_is_filled_in_by_the_same_rules() {
         asked.borrow_mut().push(name.to_owned());
         Ok(Some("v".to_owned()))
     };
-    assert_eq!(
-        expand_text("oauth.client_secret", "${secret:c}", &|_| None, &secret).unwrap(),
-        "v"
-    );
+    assert_eq!(expand_text("oauth.client_secret", "${secret:c}", &|_| None, &secret).unwrap(), "v");
     assert_eq!(asked.into_inner(), ["c"]);
 }

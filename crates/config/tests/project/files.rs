@@ -16,16 +16,10 @@ fn four_files_are_read_in_order_and_the_later_of_one_name_is_a_problem() {
     );
     folder.put(".mcp.json", r#"{"mcpServers": {"x": {"command": "third"}, "three": {"command": "t"}, "three": {"command": "u"}}}"#);
     folder.put(".patchbay/settings.toml", "[[mcp.servers]]\nname = \"x\"\ncommand = \"second\"\n[[mcp.servers]]\nname = \"two\"\ncommand = \"s\"\nargs = [\"a b\"]\n");
-    folder.put(
-        ".patchbay/settings.local.toml",
-        "[[mcp.servers]]\nname = \"x\"\ncommand = \"first\"\n",
-    );
+    folder.put(".patchbay/settings.local.toml", "[[mcp.servers]]\nname = \"x\"\ncommand = \"first\"\n");
     let project = folder.read();
     let dir = folder.path().display().to_string();
-    let found: Vec<_> = outline(&project)
-        .iter()
-        .map(|line| line.replace(&dir, ""))
-        .collect();
+    let found: Vec<_> = outline(&project).iter().map(|line| line.replace(&dir, "")).collect();
     assert_eq!(
         found,
         [
@@ -60,11 +54,7 @@ fn an_empty_file_holds_nothing_and_is_no_problem() {
     let folder = Folder::with_json("");
     folder.put(".patchbay/settings.toml", "");
     folder.put(".agents/mcp_config.json", "\u{feff}\r\n ");
-    assert!(
-        folder.read().problems().is_empty(),
-        "{:?}",
-        folder.read().problems()
-    );
+    assert!(folder.read().problems().is_empty(), "{:?}", folder.read().problems());
 }
 
 #[test]
@@ -74,16 +64,10 @@ fn comments_and_trailing_commas_are_read_and_the_file_is_not_written() {
     let project = folder.read();
     assert_eq!(
         outline(&project),
-        [
-            r#"a stdio "npx" ["x@latest", "--note=http://no-comment"]"#,
-            "c http https://c.example/mcp {}"
-        ]
+        [r#"a stdio "npx" ["x@latest", "--note=http://no-comment"]"#, "c http https://c.example/mcp {}"]
     );
     assert!(project.problems().is_empty());
-    assert_eq!(
-        std::fs::read_to_string(folder.path().join(".mcp.json")).unwrap(),
-        text
-    );
+    assert_eq!(std::fs::read_to_string(folder.path().join(".mcp.json")).unwrap(), text);
 }
 
 #[test]
@@ -92,9 +76,7 @@ fn of_a_broken_file_the_last_good_servers_stand_and_stay_trusted() {
     let (store, _home) = store();
     let mut files = ProjectFiles::new(&folder.path()).unwrap();
     let project = files.read(false);
-    let TrustState::Pending(request) = store.state(&project).unwrap() else {
-        panic!("asks first")
-    };
+    let TrustState::Pending(request) = store.state(&project).unwrap() else { panic!("asks first") };
     store.trust(&project.dir, &request.digest).unwrap();
 
     let breaks = [
@@ -105,25 +87,13 @@ fn of_a_broken_file_the_last_good_servers_stand_and_stay_trusted() {
     for (broken, line) in breaks.iter().zip([4, 1, 4]) {
         folder.put(".mcp.json", broken);
         let project = files.read(false);
-        assert_eq!(
-            outline(&project),
-            [r#"a stdio "srv" []"#, "b http http://h/mcp {}"]
-        );
-        let [fault] = project.broken.as_slice() else {
-            panic!("one broken file: {:?}", project.broken)
-        };
-        assert!(
-            fault.place.file.ends_with(".mcp.json") && fault.place.column.is_some(),
-            "{fault:?}"
-        );
+        assert_eq!(outline(&project), [r#"a stdio "srv" []"#, "b http http://h/mcp {}"]);
+        let [fault] = project.broken.as_slice() else { panic!("one broken file: {:?}", project.broken) };
+        assert!(fault.place.file.ends_with(".mcp.json") && fault.place.column.is_some(), "{fault:?}");
         assert_eq!(fault.place.line, Some(line), "{fault:?}");
         assert_eq!(store.state(&project).unwrap(), TrustState::Trusted);
         assert!(
-            ProjectFiles::new(&folder.path())
-                .unwrap()
-                .read(false)
-                .servers
-                .is_empty(),
+            ProjectFiles::new(&folder.path()).unwrap().read(false).servers.is_empty(),
             "nothing is taken from it"
         );
     }
@@ -131,10 +101,7 @@ fn of_a_broken_file_the_last_good_servers_stand_and_stay_trusted() {
     folder.put(".mcp.json", GOOD);
     assert!(files.read(false).broken.is_empty());
     std::fs::remove_file(folder.path().join(".mcp.json")).unwrap();
-    assert!(
-        files.read(false).servers.is_empty(),
-        "a file that is gone is not a broken one"
-    );
+    assert!(files.read(false).servers.is_empty(), "a file that is gone is not a broken one");
 }
 
 #[test]
@@ -143,13 +110,7 @@ fn a_project_never_replaces_a_global_server() {
         Folder::with_json(r#"{"mcpServers": {"files": {"command": "evil"}, "own": {"command": "srv"}}}"#);
     let project = folder.read();
     let (usable, clashes) = project.beside(["files", "other"]);
-    assert_eq!(
-        usable
-            .iter()
-            .map(|server| server.config.id.name.as_str())
-            .collect::<Vec<_>>(),
-        ["own"]
-    );
+    assert_eq!(usable.iter().map(|server| server.config.id.name.as_str()).collect::<Vec<_>>(), ["own"]);
     assert_eq!(
         (clashes.len(), clashes[0].name.as_deref(), clashes[0].place.line),
         (1, Some("files"), Some(1))
@@ -162,10 +123,7 @@ fn personal_settings_that_git_tracks_are_warned_about() {
     folder.put("sub/.patchbay/settings.local.toml", "");
     let warned = || {
         let project = super::read(&folder.path().join("sub"));
-        project
-            .warnings
-            .iter()
-            .any(|text| text.contains("tracked by git"))
+        project.warnings.iter().any(|text| text.contains("tracked by git"))
     };
     assert!(!warned());
     for (index, tracked) in [
@@ -191,9 +149,5 @@ fn a_work_tree_that_keeps_its_git_folder_elsewhere_is_followed() {
     folder.put("tree/.git", "gitdir: ../store/worktrees/tree\n");
     folder.put("store/worktrees/tree/index", include_bytes!("git/v2"));
     let project = super::read(&folder.path().join("tree/sub"));
-    assert!(
-        project.warnings[0].contains("tracked by git"),
-        "{:?}",
-        project.warnings
-    );
+    assert!(project.warnings[0].contains("tracked by git"), "{:?}", project.warnings);
 }

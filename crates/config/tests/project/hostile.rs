@@ -10,20 +10,14 @@ use patchbay_config::{TrustState, trust_request};
 use super::trust::store;
 use super::{Folder, outline, read};
 
-const NAMES: [&str; 4] = [
-    ".patchbay/settings.local.toml",
-    ".patchbay/settings.toml",
-    ".mcp.json",
-    ".agents/mcp_config.json",
-];
+const NAMES: [&str; 4] =
+    [".patchbay/settings.local.toml", ".patchbay/settings.toml", ".mcp.json", ".agents/mcp_config.json"];
 
 /// Reads within a time limit: a reader that waits for a pipe would never come back.
 fn read_in_time(dir: PathBuf) -> patchbay_config::Project {
     let (done, result) = std::sync::mpsc::channel();
     std::thread::spawn(move || drop(done.send(read(&dir))));
-    result
-        .recv_timeout(Duration::from_secs(60))
-        .expect("reading must not wait")
+    result.recv_timeout(Duration::from_secs(60)).expect("reading must not wait")
 }
 
 #[test]
@@ -44,34 +38,22 @@ fn broken_bytes_in_any_file_are_a_problem_of_that_file_alone() {
         b"{\"mcpServers\": {}, \"mcpServers\": {}}".to_vec(),
         format!(
             "{{\"mcpServers\": {{{}}}}}",
-            (0..20_000)
-                .map(|n| format!("\"{n}\":0"))
-                .collect::<Vec<_>>()
-                .join(",")
+            (0..20_000).map(|n| format!("\"{n}\":0")).collect::<Vec<_>>().join(",")
         )
         .into_bytes(),
     ];
     for name in NAMES {
         let folder = Folder::new();
         // Another file, which stays readable.
-        let good = if name == ".mcp.json" {
-            ".agents/mcp_config.json"
-        } else {
-            ".mcp.json"
-        };
+        let good = if name == ".mcp.json" { ".agents/mcp_config.json" } else { ".mcp.json" };
         folder.put(good, r#"{"mcpServers": {"good": {"command": "srv"}}}"#);
         for bytes in &hostile {
             folder.put(name, bytes);
             let project = read_in_time(folder.path());
             let shown = String::from_utf8_lossy(&bytes[..bytes.len().min(30)]).into_owned();
             assert_eq!(outline(&project), [r#"good stdio "srv" []"#], "{name}: {shown}");
-            let [fault] = project.broken.as_slice() else {
-                panic!("{name}: {shown}: {:?}", project.broken)
-            };
-            assert!(
-                fault.place.file.ends_with(name) && fault.reason.len() < 1000,
-                "{fault:?}"
-            );
+            let [fault] = project.broken.as_slice() else { panic!("{name}: {shown}: {:?}", project.broken) };
+            assert!(fault.place.file.ends_with(name) && fault.reason.len() < 1000, "{fault:?}");
         }
     }
 }
@@ -106,10 +88,7 @@ fn no_text_makes_reading_or_asking_slow() {
     let rules: Vec<_> = (0..40_000).map(|n| format!("\"r{n}\"")).collect();
     let nested = format!(
         "{{\"mcpServers\": {{\"s\": {{\"command\": \"srv\", \"env\": {{{}}}}}}}}}",
-        (0..80_000)
-            .map(|n| format!("\"{n}\":\"\""))
-            .collect::<Vec<_>>()
-            .join(",")
+        (0..80_000).map(|n| format!("\"{n}\":\"\"")).collect::<Vec<_>>().join(",")
     );
     let mut files: Vec<(&str, String)> = (texts.iter())
         .map(|text| {
@@ -131,18 +110,10 @@ fn no_text_makes_reading_or_asking_slow() {
         assert!(project.broken.is_empty(), "{:?}", project.broken);
         let (done, result) = std::sync::mpsc::channel();
         std::thread::spawn(move || drop(done.send(trust_request(&project))));
-        let request = result
-            .recv_timeout(Duration::from_secs(60))
-            .expect("asking must not take long")
-            .unwrap();
-        let shown = request
-            .servers
-            .first()
-            .map_or(0, |server| server.command.iter().map(String::len).sum());
-        assert!(
-            request.servers.is_empty() || name == ".mcp.json" && shown >= 3,
-            "shown whole"
-        );
+        let request =
+            result.recv_timeout(Duration::from_secs(60)).expect("asking must not take long").unwrap();
+        let shown = request.servers.first().map_or(0, |server| server.command.iter().map(String::len).sum());
+        assert!(request.servers.is_empty() || name == ".mcp.json" && shown >= 3, "shown whole");
     }
 }
 
@@ -159,10 +130,7 @@ fn what_a_file_says_cannot_steer_a_terminal() {
             .flat_map(|entry| [&entry.reason])
             .chain(project.invalid.iter().filter_map(|entry| entry.field.as_ref())),
     ) {
-        assert!(
-            !text.contains(|c: char| c.is_control() || c == '\u{202e}'),
-            "{text:?}"
-        );
+        assert!(!text.contains(|c: char| c.is_control() || c == '\u{202e}'), "{text:?}");
     }
     assert_eq!(project.invalid.len(), 2);
 }
@@ -181,19 +149,11 @@ fn pipes_devices_and_folders_in_place_of_files_are_problems() {
         // SAFETY: the path is a C string that lives through the call.
         let made = unsafe { libc::mkfifo(path.as_ptr(), 0o600) };
         assert_eq!(made, 0);
-        assert!(
-            read_in_time(folder.path()).broken[0]
-                .reason
-                .contains("no regular file")
-        );
+        assert!(read_in_time(folder.path()).broken[0].reason.contains("no regular file"));
 
         std::fs::remove_file(&file).unwrap();
         std::fs::create_dir(&file).unwrap();
-        assert!(
-            read_in_time(folder.path()).broken[0]
-                .reason
-                .contains("no regular file")
-        );
+        assert!(read_in_time(folder.path()).broken[0].reason.contains("no regular file"));
 
         std::fs::remove_dir(&file).unwrap();
         for outside in ["/dev/zero", "/dev/stdin", "/proc/self/environ", "/etc/passwd"] {
@@ -206,15 +166,9 @@ fn pipes_devices_and_folders_in_place_of_files_are_problems() {
             );
             std::fs::remove_file(&file).unwrap();
         }
-        for (target, says) in [
-            ("nowhere", "leads nowhere"),
-            (file.to_str().unwrap(), "cannot be read"),
-        ] {
+        for (target, says) in [("nowhere", "leads nowhere"), (file.to_str().unwrap(), "cannot be read")] {
             symlink(target, &file).unwrap();
-            assert!(
-                read_in_time(folder.path()).broken[0].reason.contains(says),
-                "{target}"
-            );
+            assert!(read_in_time(folder.path()).broken[0].reason.contains(says), "{target}");
             std::fs::remove_file(&file).unwrap();
         }
     }
@@ -224,20 +178,11 @@ fn pipes_devices_and_folders_in_place_of_files_are_problems() {
 #[test]
 fn links_are_followed_inside_the_project_and_nowhere_else() {
     use std::os::unix::fs::symlink;
-    let (folder, elsewhere) = (
-        Folder::new(),
-        Folder::with_toml("[[mcp.servers]]\nname = 'out'\ncommand = 'srv'\n"),
-    );
-    folder.put(
-        "shared/servers.json",
-        r#"{"mcpServers": {"in": {"command": "srv"}}}"#,
-    );
+    let (folder, elsewhere) =
+        (Folder::new(), Folder::with_toml("[[mcp.servers]]\nname = 'out'\ncommand = 'srv'\n"));
+    folder.put("shared/servers.json", r#"{"mcpServers": {"in": {"command": "srv"}}}"#);
     symlink("shared/servers.json", folder.path().join(".mcp.json")).unwrap();
-    symlink(
-        elsewhere.path().join(".patchbay"),
-        folder.path().join(".patchbay"),
-    )
-    .unwrap();
+    symlink(elsewhere.path().join(".patchbay"), folder.path().join(".patchbay")).unwrap();
     let project = folder.read();
     assert_eq!(outline(&project), [r#"in stdio "srv" []"#]);
     assert_eq!(project.broken.len(), 1, "{:?}", project.broken);
@@ -289,32 +234,15 @@ fn reading_and_asking_run_nothing_connect_nowhere_expand_nothing_and_write_nothi
     let (store, home) = store();
 
     let project = folder.read();
-    let TrustState::Pending(request) = store.state(&project).unwrap() else {
-        panic!("asks first")
-    };
+    let TrustState::Pending(request) = store.state(&project).unwrap() else { panic!("asks first") };
     let everything = format!("{request:?} {:?}", project.problems());
 
     assert_eq!(request.servers.len(), 3);
     assert!(everything.contains("${CARGO_PKG_NAME}") && !everything.contains(&format!("k={value}")));
-    assert!(
-        request
-            .servers
-            .iter()
-            .all(|server| server.env.iter().all(|(_, text)| *text != value))
-    );
+    assert!(request.servers.iter().all(|server| server.env.iter().all(|(_, text)| *text != value)));
     assert_eq!(listing(&folder.path()), before);
-    assert_eq!(
-        std::fs::read_dir(home.path()).unwrap().count(),
-        0,
-        "asking writes nothing"
-    );
-    assert_eq!(
-        listener.accept().unwrap_err().kind(),
-        std::io::ErrorKind::WouldBlock
-    );
+    assert_eq!(std::fs::read_dir(home.path()).unwrap().count(), 0, "asking writes nothing");
+    assert_eq!(listener.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock);
     let children = std::fs::read_to_string("/proc/thread-self/children");
-    assert!(
-        children.is_err() || children.unwrap().is_empty(),
-        "no process was started by this thread"
-    );
+    assert!(children.is_err() || children.unwrap().is_empty(), "no process was started by this thread");
 }

@@ -58,10 +58,7 @@ fn read(dir: &Path) -> Project {
 fn outline(project: &Project) -> Vec<String> {
     let servers = project.servers.iter().map(|server| line(&server.config));
     let invalid = project.invalid.iter().map(|entry| {
-        let place = entry
-            .place
-            .line
-            .map_or_else(String::new, |line| format!(" (line {line})"));
+        let place = entry.place.line.map_or_else(String::new, |line| format!(" (line {line})"));
         format!(
             "{} INVALID {}: {}{place}",
             entry.name.as_deref().unwrap_or("?"),

@@ -45,21 +45,9 @@ colour = "red"
 fn what_is_never_taken_from_a_project_is_ignored_and_named_with_file_and_key() {
     let folder = Folder::with_toml(EVERYTHING);
     let project = folder.read();
-    let file = folder
-        .path()
-        .join(".patchbay/settings.toml")
-        .display()
-        .to_string();
-    assert!(
-        project.warnings.iter().all(|text| text.starts_with(&file)),
-        "{:?}",
-        project.warnings
-    );
-    let warnings: Vec<_> = project
-        .warnings
-        .iter()
-        .map(|text| text[file.len() + 1..].to_owned())
-        .collect();
+    let file = folder.path().join(".patchbay/settings.toml").display().to_string();
+    assert!(project.warnings.iter().all(|text| text.starts_with(&file)), "{:?}", project.warnings);
+    let warnings: Vec<_> = project.warnings.iter().map(|text| text[file.len() + 1..].to_owned()).collect();
     assert_eq!(
         warnings,
         [
@@ -92,28 +80,10 @@ fn what_is_never_taken_from_a_project_has_no_effect_even_when_it_is_trusted() {
     project.loosening.apply(&mut settings);
     assert_eq!(settings.permissions.mode, PermissionMode::Default);
     assert_eq!(settings.sandbox.mode, SandboxMode::Auto);
-    assert!(
-        usual
-            .sandbox
-            .blocked_paths
-            .iter()
-            .all(|path| settings.sandbox.blocked_paths.contains(path))
-    );
-    assert!(
-        usual
-            .sandbox
-            .scrub_env
-            .iter()
-            .all(|glob| settings.sandbox.scrub_env.contains(glob))
-    );
-    assert_eq!(
-        (settings.gateway, settings.log, settings.audit),
-        (usual.gateway, usual.log, usual.audit)
-    );
-    assert_eq!(
-        (settings.mcp, settings.tray, settings.workspaces),
-        (usual.mcp, usual.tray, usual.workspaces)
-    );
+    assert!(usual.sandbox.blocked_paths.iter().all(|path| settings.sandbox.blocked_paths.contains(path)));
+    assert!(usual.sandbox.scrub_env.iter().all(|glob| settings.sandbox.scrub_env.contains(glob)));
+    assert_eq!((settings.gateway, settings.log, settings.audit), (usual.gateway, usual.log, usual.audit));
+    assert_eq!((settings.mcp, settings.tray, settings.workspaces), (usual.mcp, usual.tray, usual.workspaces));
     let server = &project.servers[0].config;
     assert!(!server.auto_approve && server.always_allow.is_empty());
 }
@@ -126,14 +96,8 @@ fn what_tightens_holds_without_trust_and_what_loosens_does_not() {
     let mut settings = Settings::default();
     project.tightening.apply(&mut settings);
     assert_eq!(
-        (
-            settings.permissions.deny.as_slice(),
-            settings.permissions.ask.as_slice()
-        ),
-        (
-            ["mcp(c:drop*)".to_owned()].as_slice(),
-            ["mcp(b:*)".to_owned()].as_slice()
-        )
+        (settings.permissions.deny.as_slice(), settings.permissions.ask.as_slice()),
+        (["mcp(c:drop*)".to_owned()].as_slice(), ["mcp(b:*)".to_owned()].as_slice())
     );
     assert_eq!(settings.permissions.ask_timeout_seconds, 30);
     assert!(
@@ -142,13 +106,7 @@ fn what_tightens_holds_without_trust_and_what_loosens_does_not() {
     );
     assert!(settings.permissions.allow.is_empty() && settings.sandbox.writable_paths.is_empty());
     project.loosening.apply(&mut settings);
-    assert_eq!(
-        (
-            settings.permissions.allow.len(),
-            settings.sandbox.writable_paths.len()
-        ),
-        (1, 1)
-    );
+    assert_eq!((settings.permissions.allow.len(), settings.sandbox.writable_paths.len()), (1, 1));
 }
 
 #[test]
@@ -170,10 +128,7 @@ fn the_stricter_of_two_always_holds() {
             settings.workspaces.close_after_minutes,
         )
     };
-    assert_eq!(
-        applied(|_| {}),
-        (PermissionMode::ReadOnly, SandboxMode::Required, false, 120, 3)
-    );
+    assert_eq!(applied(|_| {}), (PermissionMode::ReadOnly, SandboxMode::Required, false, 120, 3));
     let mine = applied(|settings| {
         settings.permissions.mode = PermissionMode::Plan;
         settings.workspaces.close_after_minutes = 1;
@@ -193,9 +148,7 @@ fn a_value_that_cannot_be_makes_the_file_broken_with_its_line() {
         Folder::with_toml("[permissions]\ndeny = 'mcp(*:*)'\n[[mcp.servers]]\nname = 's'\ncommand = 'srv'\n")
             .read();
     assert!(project.servers.is_empty());
-    let [fault] = project.broken.as_slice() else {
-        panic!("{:?}", project.broken)
-    };
+    let [fault] = project.broken.as_slice() else { panic!("{:?}", project.broken) };
     assert_eq!(fault.place.line, Some(2));
     assert!(fault.reason.contains("permissions.deny"), "{}", fault.reason);
 }

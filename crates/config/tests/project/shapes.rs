@@ -31,9 +31,7 @@ fn the_common_shape_is_read_with_its_variables_as_written() {
             r#"old INVALID type: is skipped: its type is "sse", the old HTTP with server-sent events (line 10)"#,
         ]
     );
-    let Transport::Stdio(notes) = &project.servers[0].config.transport else {
-        panic!("stdio")
-    };
+    let Transport::Stdio(notes) = &project.servers[0].config.transport else { panic!("stdio") };
     assert_eq!(notes.env["KEY"], "${NOTES_KEY}");
     assert_eq!(notes.cwd.as_deref(), Some("sub dir"));
     assert!(project.warnings.is_empty(), "{:?}", project.warnings);
@@ -49,11 +47,7 @@ fn an_sse_entry_is_read_where_the_user_allows_the_old_transport() {
     let toml = Folder::with_toml(
         "[mcp]\nlegacy_sse = true\n[[mcp.servers]]\nname = 'old'\ntype = 'sse'\nurl = 'http://h/sse'\n",
     );
-    assert_eq!(
-        toml.read().servers.len(),
-        0,
-        "a project cannot allow it to itself"
-    );
+    assert_eq!(toml.read().servers.len(), 0, "a project cannot allow it to itself");
 }
 
 #[test]
@@ -160,9 +154,7 @@ fn every_key_of_an_address_is_read_and_contradictions_are_not_guessed_away() {
             r#"10:3: server "places": headers.X-C holds %TOKEN%, which is taken as text: variables are written ${NAME}"#,
         ]
     );
-    let Transport::Http(capital) = &project.servers[4].config.transport else {
-        panic!("http")
-    };
+    let Transport::Http(capital) = &project.servers[4].config.transport else { panic!("http") };
     assert_eq!(capital.oauth.client_id.as_deref(), Some("abc"));
 }
 
@@ -263,9 +255,7 @@ fn keys_that_are_not_read_are_named_and_never_dropped_in_silence() {
     let server = &project.servers[0];
     assert!(!server.config.auto_approve && server.config.always_allow.is_empty() && server.asks_unsandboxed);
     assert_eq!(server.config.timeout.as_secs(), 90);
-    let Transport::Stdio(stdio) = &server.config.transport else {
-        panic!("stdio")
-    };
+    let Transport::Stdio(stdio) = &server.config.transport else { panic!("stdio") };
     assert!(stdio.sandbox);
 }
 
@@ -283,9 +273,6 @@ fn the_key_of_another_program_is_pointed_out() {
 fn unplaced(warnings: &[String]) -> Vec<String> {
     warnings
         .iter()
-        .map(|text| {
-            text.split_once(".mcp.json:")
-                .map_or(text.clone(), |(_, rest)| rest.to_owned())
-        })
+        .map(|text| text.split_once(".mcp.json:").map_or(text.clone(), |(_, rest)| rest.to_owned()))
         .collect()
 }

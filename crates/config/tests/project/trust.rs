@@ -79,19 +79,13 @@ fn every_change_of_what_runs_or_loosens_asks_again() {
     for text in &variants {
         folder.put(".patchbay/settings.toml", text);
         let request = question(&store, &folder.read());
-        assert!(
-            !seen.contains(&request.digest),
-            "the same digest as another: {text}"
-        );
+        assert!(!seen.contains(&request.digest), "the same digest as another: {text}");
         assert_eq!(request.changed, !seen.is_empty());
         store.trust(&folder.path(), &request.digest).unwrap();
         seen.push(request.digest);
     }
     folder.put(".patchbay/settings.toml", &variants[0]);
-    assert!(
-        question(&store, &folder.read()).changed,
-        "what was agreed to before the last answer asks again"
-    );
+    assert!(question(&store, &folder.read()).changed, "what was agreed to before the last answer asks again");
 }
 
 #[test]
@@ -120,28 +114,18 @@ fn a_corrupt_store_trusts_nothing_and_is_never_overwritten() {
     let (store, home) = store();
     let folder = Folder::with_json(SERVER);
     let file = home.path().join("trust.json");
-    for text in [
-        "",
-        "{",
-        "[]",
-        "{\"version\": 1, \"entries\": {\"/p\": {}}}",
-        "{\"version\": 2, \"entries\": []}",
-    ] {
+    for text in
+        ["", "{", "[]", "{\"version\": 1, \"entries\": {\"/p\": {}}}", "{\"version\": 2, \"entries\": []}"]
+    {
         std::fs::write(&file, text).unwrap();
         assert!(store.state(&folder.read()).is_err(), "{text}");
-        assert!(
-            store.trust(&folder.path(), "d").is_err() && store.revoke(&folder.path()).is_err(),
-            "{text}"
-        );
+        assert!(store.trust(&folder.path(), "d").is_err() && store.revoke(&folder.path()).is_err(), "{text}");
         assert_eq!(std::fs::read_to_string(&file).unwrap(), text);
     }
     std::fs::write(&file, "{\n  \"version\": 1,\n  \"entries\": 5\n}").unwrap();
     let error = store.state(&folder.read()).unwrap_err();
     assert!(matches!(error, StoreError::Corrupt { line: 3, .. }), "{error}");
-    assert!(
-        error.to_string().contains("trust.json, line 3, column"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("trust.json, line 3, column"), "{error}");
     assert!(error.hint().unwrap().contains("left as it is"));
 }
 
@@ -168,38 +152,18 @@ fn hiding() -> Folder {
 fn the_question_shows_all_that_would_run() {
     let folder = hiding();
     let request = question(&store().0, &folder.read());
-    assert_eq!(
-        (request.path, request.files.len()),
-        (folder.path().display().to_string(), 2)
-    );
+    assert_eq!((request.path, request.files.len()), (folder.path().display().to_string(), 2));
     assert_eq!(
         (request.allow, request.writable_paths),
         (vec!["mcp(web:*)".to_owned()], vec!["~/out⟨U+200B⟩".to_owned()])
     );
-    let [node, web] = request.servers.as_slice() else {
-        panic!("two servers")
-    };
+    let [node, web] = request.servers.as_slice() else { panic!("two servers") };
 
-    assert_eq!(
-        (node.name.as_str(), node.transport),
-        ("na⟨U+202E⟩me⟨U+200B⟩", TransportKind::Stdio)
-    );
+    assert_eq!((node.name.as_str(), node.transport), ("na⟨U+202E⟩me⟨U+200B⟩", TransportKind::Stdio));
     let shown: Vec<_> = [0, 40, 41, 42].map(|at| node.command[at].as_str()).to_vec();
-    assert_eq!(
-        shown,
-        [
-            "node",
-            "arg 39",
-            "visible⟨300 spaces⟩--require=/tmp/x.js",
-            "${HOME}"
-        ]
-    );
+    assert_eq!(shown, ["node", "arg 39", "visible⟨300 spaces⟩--require=/tmp/x.js", "${HOME}"]);
     assert_eq!((node.command.len(), node.cwd.as_deref()), (43, Some("~/x")));
-    let env: Vec<_> = node
-        .env
-        .iter()
-        .map(|(name, value)| format!("{name}={value}"))
-        .collect();
+    let env: Vec<_> = node.env.iter().map(|(name, value)| format!("{name}={value}")).collect();
     assert_eq!(
         env,
         [
@@ -211,19 +175,13 @@ fn the_question_shows_all_that_would_run() {
     );
     assert_eq!(node.loaders, ["LD_PRELOAD", "NODE_OPTIONS"]);
     assert!(node.unsandboxed && node.file.ends_with(".mcp.json"));
-    let suspicious = [
-        "name: U+202E (reorders text)",
-        "name: U+200B (cannot be seen)",
-        "args[40]: 300 spaces in a row",
-    ];
+    let suspicious =
+        ["name: U+202E (reorders text)", "name: U+200B (cannot be seen)", "args[40]: 300 spaces in a row"];
     assert_eq!(node.suspicious, suspicious);
 
     assert_eq!(
         (web.transport, web.command.as_slice()),
-        (
-            TransportKind::Http,
-            ["http://127.0.0.1:8931/?k=${AWS_KEY}".to_owned()].as_slice()
-        )
+        (TransportKind::Http, ["http://127.0.0.1:8931/?k=${AWS_KEY}".to_owned()].as_slice())
     );
     assert_eq!(web.headers[0].1, "${OPENAI_API_KEY:-none}");
 }
@@ -232,9 +190,7 @@ fn the_question_shows_all_that_would_run() {
 fn the_question_names_what_would_leave_and_for_whom() {
     let request = question(&store().0, &hiding().read());
     let leaks = request.servers.iter().flat_map(|server| &server.leaks);
-    let leaks: Vec<_> = leaks
-        .map(|leak| format!("{} in {} to {}", leak.name, leak.field, leak.to))
-        .collect();
+    let leaks: Vec<_> = leaks.map(|leak| format!("{} in {} to {}", leak.name, leak.field, leak.to)).collect();
     assert_eq!(
         leaks,
         [
@@ -260,9 +216,7 @@ fn paths_that_are_no_unicode_are_kept_apart() {
         std::fs::write(dir.join(".mcp.json"), SERVER).unwrap();
     }
     let project = super::read(&one);
-    store
-        .trust(&project.dir, &question(&store, &project).digest)
-        .unwrap();
+    store.trust(&project.dir, &question(&store, &project).digest).unwrap();
     assert_eq!(store.state(&project).unwrap(), TrustState::Trusted);
     question(&store, &super::read(&two));
 }

@@ -11,19 +11,11 @@ fn the_nearest_marked_folder_upwards_is_the_workspace() {
         let (home, top) = (folder.path().join("home"), folder.path().join("home/code/top"));
         let deep = top.join("a/b");
         std::fs::create_dir_all(&deep).unwrap();
-        assert_eq!(
-            workspace_of(&deep, &home),
-            Some(deep.clone()),
-            "unmarked: the folder itself"
-        );
+        assert_eq!(workspace_of(&deep, &home), Some(deep.clone()), "unmarked: the folder itself");
         std::fs::write(top.join(marker), "").unwrap();
         assert_eq!(workspace_of(&deep, &home), Some(top.clone()), "{marker}");
         std::fs::create_dir(top.join("a").join(marker)).unwrap();
-        assert_eq!(
-            workspace_of(&deep, &home),
-            Some(top.join("a")),
-            "{marker}: the nearest"
-        );
+        assert_eq!(workspace_of(&deep, &home), Some(top.join("a")), "{marker}: the nearest");
     }
 }
 
@@ -37,11 +29,7 @@ fn the_home_folder_and_the_root_are_no_workspaces() {
     std::fs::create_dir(&below).unwrap();
     assert_eq!(workspace_of(&below, &home), Some(below.clone()));
     std::fs::create_dir(home.join(".git")).unwrap();
-    assert_eq!(
-        workspace_of(&below, &home),
-        None,
-        "a marked home stands for no project"
-    );
+    assert_eq!(workspace_of(&below, &home), None, "a marked home stands for no project");
 }
 
 #[cfg(unix)]
@@ -50,8 +38,5 @@ fn a_link_to_the_home_folder_is_the_home_folder() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path().join("real")).unwrap();
     std::os::unix::fs::symlink("real", folder.path().join("link")).unwrap();
-    assert_eq!(
-        workspace_of(&folder.path().join("link"), &folder.path().join("real")),
-        None
-    );
+    assert_eq!(workspace_of(&folder.path().join("link"), &folder.path().join("real")), None);
 }

@@ -16,7 +16,8 @@ impl Dice {
 
     /// Choices from these bytes, and then from a seed that they make.
     pub fn from_bytes(bytes: &[u8]) -> Self {
-        let state = bytes.iter().fold(1469, |hash: u64, byte| hash.wrapping_mul(0x100_0000_01b3) ^ u64::from(*byte));
+        let state =
+            bytes.iter().fold(1469, |hash: u64, byte| hash.wrapping_mul(0x100_0000_01b3) ^ u64::from(*byte));
         Self { state, bytes: bytes.iter().rev().copied().collect() }
     }
 
@@ -78,8 +79,24 @@ struct Writer<'d> {
     tables: usize,
 }
 
-const NAMES: &[&str] = &["files", "git.hub", "мой сервер", "we\"ird", "it's", "a", "true", "我的", "my server", "e\u{301}"];
-const TEXTS: &[&str] = &["", "x", "a b", "/usr/bin/npx", "--flag=1", "C:\\dir\\", "say \"hi\"", "it's", "tab\there", "é🙂", "#no", "a=b", "[x]", "${HOME}/x"];
+const NAMES: &[&str] =
+    &["files", "git.hub", "мой сервер", "we\"ird", "it's", "a", "true", "我的", "my server", "e\u{301}"];
+const TEXTS: &[&str] = &[
+    "",
+    "x",
+    "a b",
+    "/usr/bin/npx",
+    "--flag=1",
+    "C:\\dir\\",
+    "say \"hi\"",
+    "it's",
+    "tab\there",
+    "é🙂",
+    "#no",
+    "a=b",
+    "[x]",
+    "${HOME}/x",
+];
 const COMMENTS: &[&str] = &["# note", "#", "#[[mcp.servers]]", "# name = \"x\"", "#\té", "# a, b ] }"];
 
 /// A random settings file that is valid TOML with valid settings.
@@ -230,7 +247,8 @@ impl Writer<'_> {
             }
             Style::InlineMcp => {
                 self.form("servers in an inline mcp");
-                let lead = *self.dice.pick(&["{ tool_names = 'plain', servers = ", "{servers=", "{ 'servers' = "]);
+                let lead =
+                    *self.dice.pick(&["{ tool_names = 'plain', servers = ", "{servers=", "{ 'servers' = "]);
                 self.put(&format!("mcp = {lead}"));
                 self.list();
                 let tail = *self.dice.pick(&[" }", "}", ", legacy_sse = false }"]);
@@ -288,10 +306,27 @@ impl Writer<'_> {
         let scalars: &[(&'static str, &[&str])] = &[
             ("numbers", &["0", "+7", "-1_000", "0xDEAD_beef", "0o7_55", "0b1010", "9223372036854775807"]),
             ("floats", &["1.5", "-0.0", "6.02_2e+2_3", "1e3", "inf", "-inf", "nan", "3.0E-2"]),
-            ("dates", &["1979-05-27T07:32:00Z", "1979-05-27 00:32:00.5-07:00", "1979-05-27T07:32:00", "1979-05-27", "07:32:00.25"]),
+            (
+                "dates",
+                &[
+                    "1979-05-27T07:32:00Z",
+                    "1979-05-27 00:32:00.5-07:00",
+                    "1979-05-27T07:32:00",
+                    "1979-05-27",
+                    "07:32:00.25",
+                ],
+            ),
             ("literal texts", &["'C:\\x'", "''", "'a # b'"]),
             ("texts with escapes", &["\"\\u00e9\\n\\\"\"", "\"\\\\\"", "\"\\U0001F642\""]),
-            ("texts on many lines", &["\"\"\"a \"quoted\" b\"\"\"", "'''it's'''", "\"\"\"x\\\n   y\"\"\"", "'''\nx = [1]\n# no\n[[mcp.servers]]\n'''"]),
+            (
+                "texts on many lines",
+                &[
+                    "\"\"\"a \"quoted\" b\"\"\"",
+                    "'''it's'''",
+                    "\"\"\"x\\\n   y\"\"\"",
+                    "'''\nx = [1]\n# no\n[[mcp.servers]]\n'''",
+                ],
+            ),
             ("switches", &["true", "false"]),
         ];
         if depth < 2 && self.dice.once_in(3) {
@@ -309,10 +344,14 @@ impl Writer<'_> {
             return format!("{{ a = {a}, b.c = {b} }}");
         }
         self.form("nested lists");
-        let items: Vec<_> = (0..self.dice.below(3)).map(|_| format!("[{}]", self.any_value(depth + 1))).collect();
+        let items: Vec<_> =
+            (0..self.dice.below(3)).map(|_| format!("[{}]", self.any_value(depth + 1))).collect();
         if self.dice.once_in(2) {
             let newline = self.newline;
-            return format!("[ # c ]{newline}{}{newline}]", items.iter().map(|item| format!("  {item},{newline}")).collect::<String>());
+            return format!(
+                "[ # c ]{newline}{}{newline}]",
+                items.iter().map(|item| format!("  {item},{newline}")).collect::<String>()
+            );
         }
         format!("[{}]", items.join(" , "))
     }
@@ -354,14 +393,21 @@ impl Writer<'_> {
     }
 
     /// Keys and values of a server; members of its tables apart.
-    fn server_keys(&mut self, index: usize, lines: bool) -> (Vec<(String, String)>, Vec<(&'static str, Vec<(String, String)>)>) {
+    fn server_keys(
+        &mut self,
+        index: usize,
+        lines: bool,
+    ) -> (Vec<(String, String)>, Vec<(&'static str, Vec<(String, String)>)>) {
         let name = self.doc.names[index].clone();
         let name = self.string(&name);
         let web = self.dice.once_in(3);
         let mut pairs = vec![("name".to_owned(), name)];
         let mut tables = Vec::new();
         if web {
-            pairs.push(("url".into(), self.dice.pick(&["\"https://h/mcp\"", "'http://[::1]:80/'", "\"${BASE}/mcp\""]).to_string()));
+            pairs.push((
+                "url".into(),
+                self.dice.pick(&["\"https://h/mcp\"", "'http://[::1]:80/'", "\"${BASE}/mcp\""]).to_string(),
+            ));
             if self.dice.once_in(4) {
                 pairs.push(("type".into(), self.dice.pick(&["'http'", "\"sse\""]).to_string()));
             }
@@ -449,8 +495,12 @@ impl Writer<'_> {
     }
 
     fn health_members(&mut self) -> Vec<(String, String)> {
-        let choices: &[(&str, &[&str])] =
-            &[("enabled", &["true", "false"]), ("interval_ms", &["30_000", "5"]), ("failures", &["3", "0x4"]), ("odd", &["1e1"])];
+        let choices: &[(&str, &[&str])] = &[
+            ("enabled", &["true", "false"]),
+            ("interval_ms", &["30_000", "5"]),
+            ("failures", &["3", "0x4"]),
+            ("odd", &["1e1"]),
+        ];
         let mut members = Vec::new();
         if self.dice.once_in(5) {
             for (key, values) in choices {
@@ -512,7 +562,11 @@ impl Writer<'_> {
         if quoted {
             self.form("quoted headers");
         }
-        let header = if quoted { *self.dice.pick(&["[[ \"mcp\" . 'servers' ]]", "[['mcp'.servers]]"]) } else { "[[mcp.servers]]" };
+        let header = if quoted {
+            *self.dice.pick(&["[[ \"mcp\" . 'servers' ]]", "[['mcp'.servers]]"])
+        } else {
+            "[[mcp.servers]]"
+        };
         self.put(&format!("{indent}{header}"));
         self.end_line();
         let (pairs, tables) = self.server_keys(index, true);

@@ -73,10 +73,14 @@ fn a_file_that_does_not_parse_is_never_written() {
     for edit in &edits {
         let error = store.edit(None, edit).unwrap_err();
         let place = error.to_api().place.unwrap();
-        assert_eq!((place.file, place.line, place.column), (store.file().display().to_string(), Some(7), Some(16)));
+        assert_eq!(
+            (place.file, place.line, place.column),
+            (store.file().display().to_string(), Some(7), Some(16))
+        );
         assert_eq!(std::fs::read(store.file()).unwrap(), broken.as_bytes());
     }
-    let names: Vec<_> = store.file().parent().unwrap().read_dir().unwrap().map(|e| e.unwrap().file_name()).collect();
+    let names: Vec<_> =
+        store.file().parent().unwrap().read_dir().unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(names.len(), 2, "the file and its lock: {names:?}");
 }
 
@@ -85,7 +89,10 @@ fn a_file_of_no_bytes_holds_no_servers_and_takes_one() {
     let (_temp, store) = store(b"");
     assert_eq!(store.read().unwrap().servers, []);
     store.edit(None, &Edit::Add(stdio("a", "x"))).unwrap();
-    assert_eq!(std::fs::read_to_string(store.file()).unwrap(), "[[mcp.servers]]\nname = \"a\"\ncommand = \"x\"\n");
+    assert_eq!(
+        std::fs::read_to_string(store.file()).unwrap(),
+        "[[mcp.servers]]\nname = \"a\"\ncommand = \"x\"\n"
+    );
     store.edit(None, &remove("a")).unwrap();
     assert_eq!(std::fs::read(store.file()).unwrap(), b"");
 }
@@ -140,8 +147,14 @@ fn wrong_entries_are_told_and_good_ones_work_and_can_be_changed() {
             "good2",
         ]
     );
-    assert_eq!(edited(WRONG, &enable("good1", false)).unwrap(), WRONG.replace("\ncommand = \"x\"\n\n", "\ncommand = \"x\"\ndisabled = true\n\n"));
-    assert_eq!(replaced(WRONG, "good2", |draft| draft.prefix = Some("p".into())), format!("{WRONG}prefix = \"p\"\n"));
+    assert_eq!(
+        edited(WRONG, &enable("good1", false)).unwrap(),
+        WRONG.replace("\ncommand = \"x\"\n\n", "\ncommand = \"x\"\ndisabled = true\n\n")
+    );
+    assert_eq!(
+        replaced(WRONG, "good2", |draft| draft.prefix = Some("p".into())),
+        format!("{WRONG}prefix = \"p\"\n")
+    );
     let added = edited(WRONG, &Edit::Add(stdio("new", "y"))).unwrap();
     assert_eq!(edited(&added, &remove("new")).unwrap(), WRONG);
 }
@@ -149,7 +162,8 @@ fn wrong_entries_are_told_and_good_ones_work_and_can_be_changed() {
 #[test]
 fn a_wrong_entry_can_be_removed_or_put_right_but_not_switched() {
     assert!(!edited(WRONG, &remove("socket")).unwrap().contains("websocket"));
-    let fixed = edited(WRONG, &Edit::Replace { name: "number".into(), draft: stdio("number", "five") }).unwrap();
+    let fixed =
+        edited(WRONG, &Edit::Replace { name: "number".into(), draft: stdio("number", "five") }).unwrap();
     assert_eq!(fixed, WRONG.replace("command = 5", "command = \"five\""));
     let fixed = edited(WRONG, &Edit::Replace { name: "both".into(), draft: stdio("both", "x") }).unwrap();
     assert_eq!(fixed, WRONG.replace("command = \"x\"\nurl = \"http://h\"\n", "command = \"x\"\n"));
@@ -166,7 +180,10 @@ fn an_edit_that_would_make_something_wrong_changes_nothing() {
         (Edit::Add(stdio("n", "")), Some("command")),
         (Edit::Add(super::http("n", "nonsense")), Some("url")),
         (Edit::Replace { name: "good1".into(), draft: stdio("good2", "y") }, Some("name")),
-        (Edit::Replace { name: "good1".into(), draft: patchbay_api::McpServerConfig::default() }, Some("name")),
+        (
+            Edit::Replace { name: "good1".into(), draft: patchbay_api::McpServerConfig::default() },
+            Some("name"),
+        ),
     ];
     for (edit, field) in cases {
         let error = edited(WRONG, &edit).unwrap_err().to_api();
@@ -175,15 +192,25 @@ fn an_edit_that_would_make_something_wrong_changes_nothing() {
     }
     let mut odd = stdio("n", "x");
     odd.headers.insert("A".into(), "b".into());
-    assert_eq!(edited("", &Edit::Add(odd)).unwrap_err().to_string(), "server \"n\": headers has no effect on a server with a command");
+    assert_eq!(
+        edited("", &Edit::Add(odd)).unwrap_err().to_string(),
+        "server \"n\": headers has no effect on a server with a command"
+    );
 }
 
 #[test]
 fn an_unknown_name_is_told_as_such() {
-    for edit in [remove("nobody"), enable("nobody", true), Edit::Replace { name: "nobody".into(), draft: stdio("n", "x") }] {
+    for edit in [
+        remove("nobody"),
+        enable("nobody", true),
+        Edit::Replace { name: "nobody".into(), draft: stdio("n", "x") },
+    ] {
         let error = edited(WRONG, &edit).unwrap_err();
         assert_eq!(error.to_api().code, patchbay_api::ErrorCode::McpServerNotFound);
-        assert!(error.to_string().contains("nobody") && error.to_string().contains("settings.toml"), "{error}");
+        assert!(
+            error.to_string().contains("nobody") && error.to_string().contains("settings.toml"),
+            "{error}"
+        );
     }
 }
 

@@ -6,15 +6,42 @@ use super::{draft, edited, enable, http, read, remove, replaced, stdio};
 
 /// Each spelling with three servers a, b and c, and the text that an added server d takes.
 const FORMS: &[(&str, &str)] = &[
-    ("headers", "# top\n\n[[mcp.servers]]\nname = \"a\"\ncommand = \"x\"\n\n# about b\n[[mcp.servers]]\nname = \"b\"\ncommand = \"x\"\n[mcp.servers.env]\nK = 'v' # why\n\n[[mcp.servers]]\nname = \"c\"\nurl = \"http://h/\"\n\n[log]\nlevel = \"info\"\n"),
-    ("quoted headers", "[[ \"mcp\" . 'servers' ]]\nname = \"a\"\ncommand = \"x\"\n[[mcp.servers]]\nname = \"b\"\ncommand = \"x\"\n[[ mcp.servers ]] # c\nname = \"c\"\ncommand = \"x\""),
-    ("one line", "[mcp]\nservers = [ { name = \"a\", command = \"x\" }, {name=\"b\",command=\"x\"},{ name = \"c\", command = \"x\" } ] # all\ntool_names = \"plain\"\n"),
-    ("many lines", "[mcp]\nservers = [ # ours\n  # first\n  { name = \"a\", command = \"x\" }, # one\n  { name = \"b\", command = \"x\" },\n\n  # last\n  { name = \"c\", command = \"x\" } # no comma\n  # rest\n]\n"),
-    ("many lines with commas", "mcp.servers = [\n\t{ name = \"a\", command = \"x\" },\n\t{ name = \"b\", command = \"x\" },\n\t{ name = \"c\", command = \"x\" },\n]\nmcp.legacy_sse = false\n[log]\nlevel = 'info'\n"),
-    ("dotted", "mcp.servers = [{ name = \"a\", command = \"x\" }, { name = \"b\", command = \"x\" }, { name = \"c\", command = \"x\" }]\n"),
-    ("inline mcp", "mcp = { tool_names = \"plain\", servers = [{ name = \"a\", command = \"x\" }, { name = \"b\", command = \"x\" }, { name = \"c\", command = \"x\" }], legacy_sse = false }\n"),
-    ("far sub-tables", "[[mcp.servers]]\nname = \"a\"\ncommand = \"x\"\n[log]\nlevel = 'info'\n[mcp.servers.env]\nA = '1'\n[[mcp.servers]]\nname = \"b\"\ncommand = \"x\"\n[audit]\nenabled = true\n\n# env of b\n[mcp.servers.env]\nB = '2'\n\n[tray]\n\n[[mcp.servers]]\nname = \"c\"\ncommand = \"x\"\n[gateway]\nport = 0x1d_00\n[mcp.servers.health_check]\nenabled = true\n"),
-    ("indented, CRLF, BOM", "\u{feff}# é\r\n  [[mcp.servers]]\r\n  name = \"a\"\r\n  command = \"x\"\r\n\r\n  [[mcp.servers]]\r\n  name = \"b\"\r\n  command = \"x\"\r\n\r\n  [[mcp.servers]]\r\n  name = \"c\"\r\n  command = \"x\"\r\n    [mcp.servers.env]\r\n    A = \"\"\"\r\nx\"\"\"\r\n\r\n\r\n"),
+    (
+        "headers",
+        "# top\n\n[[mcp.servers]]\nname = \"a\"\ncommand = \"x\"\n\n# about b\n[[mcp.servers]]\nname = \"b\"\ncommand = \"x\"\n[mcp.servers.env]\nK = 'v' # why\n\n[[mcp.servers]]\nname = \"c\"\nurl = \"http://h/\"\n\n[log]\nlevel = \"info\"\n",
+    ),
+    (
+        "quoted headers",
+        "[[ \"mcp\" . 'servers' ]]\nname = \"a\"\ncommand = \"x\"\n[[mcp.servers]]\nname = \"b\"\ncommand = \"x\"\n[[ mcp.servers ]] # c\nname = \"c\"\ncommand = \"x\"",
+    ),
+    (
+        "one line",
+        "[mcp]\nservers = [ { name = \"a\", command = \"x\" }, {name=\"b\",command=\"x\"},{ name = \"c\", command = \"x\" } ] # all\ntool_names = \"plain\"\n",
+    ),
+    (
+        "many lines",
+        "[mcp]\nservers = [ # ours\n  # first\n  { name = \"a\", command = \"x\" }, # one\n  { name = \"b\", command = \"x\" },\n\n  # last\n  { name = \"c\", command = \"x\" } # no comma\n  # rest\n]\n",
+    ),
+    (
+        "many lines with commas",
+        "mcp.servers = [\n\t{ name = \"a\", command = \"x\" },\n\t{ name = \"b\", command = \"x\" },\n\t{ name = \"c\", command = \"x\" },\n]\nmcp.legacy_sse = false\n[log]\nlevel = 'info'\n",
+    ),
+    (
+        "dotted",
+        "mcp.servers = [{ name = \"a\", command = \"x\" }, { name = \"b\", command = \"x\" }, { name = \"c\", command = \"x\" }]\n",
+    ),
+    (
+        "inline mcp",
+        "mcp = { tool_names = \"plain\", servers = [{ name = \"a\", command = \"x\" }, { name = \"b\", command = \"x\" }, { name = \"c\", command = \"x\" }], legacy_sse = false }\n",
+    ),
+    (
+        "far sub-tables",
+        "[[mcp.servers]]\nname = \"a\"\ncommand = \"x\"\n[log]\nlevel = 'info'\n[mcp.servers.env]\nA = '1'\n[[mcp.servers]]\nname = \"b\"\ncommand = \"x\"\n[audit]\nenabled = true\n\n# env of b\n[mcp.servers.env]\nB = '2'\n\n[tray]\n\n[[mcp.servers]]\nname = \"c\"\ncommand = \"x\"\n[gateway]\nport = 0x1d_00\n[mcp.servers.health_check]\nenabled = true\n",
+    ),
+    (
+        "indented, CRLF, BOM",
+        "\u{feff}# é\r\n  [[mcp.servers]]\r\n  name = \"a\"\r\n  command = \"x\"\r\n\r\n  [[mcp.servers]]\r\n  name = \"b\"\r\n  command = \"x\"\r\n\r\n  [[mcp.servers]]\r\n  name = \"c\"\r\n  command = \"x\"\r\n    [mcp.servers.env]\r\n    A = \"\"\"\r\nx\"\"\"\r\n\r\n\r\n",
+    ),
 ];
 
 #[test]
@@ -61,7 +88,8 @@ fn all_servers_can_be_removed_and_one_be_added_then() {
             text = edited(&text, &remove(name)).unwrap_or_else(|e| panic!("{form}: {e}\n{text}"));
         }
         assert_eq!(read(&text).servers, [], "{form}\n{text}");
-        let added = edited(&text, &Edit::Add(stdio("d", "y"))).unwrap_or_else(|e| panic!("{form}: {e}\n{text}"));
+        let added =
+            edited(&text, &Edit::Add(stdio("d", "y"))).unwrap_or_else(|e| panic!("{form}: {e}\n{text}"));
         assert_eq!(edited(&added, &remove("d")).unwrap(), text, "{form}\n{added}");
     }
 }
@@ -130,13 +158,21 @@ fn members_of_tables_are_added_in_the_spelling_that_is_there() {
 #[test]
 fn arguments_change_one_by_one_and_keep_their_comments() {
     let text = "[[mcp.servers]]\nname = \"a\"\ncommand = \"x\"\nargs = [\n  \"-y\", # yes\n  'two', # 2\n  \"three\",\n]\n";
-    let set = |args: &[&str]| replaced(text, "a", |draft| draft.args = args.iter().map(ToString::to_string).collect());
+    let set = |args: &[&str]| {
+        replaced(text, "a", |draft| draft.args = args.iter().map(ToString::to_string).collect())
+    };
     assert_eq!(set(&["-y", "2", "three"]), text.replace("'two'", "\"2\""));
     assert_eq!(set(&["-y", "three"]), text.replace("  'two', # 2\n", ""));
-    assert_eq!(set(&["-y", "two", "three", "four"]), text.replace("  \"three\",\n", "  \"three\",\n  \"four\",\n"));
+    assert_eq!(
+        set(&["-y", "two", "three", "four"]),
+        text.replace("  \"three\",\n", "  \"three\",\n  \"four\",\n")
+    );
     assert_eq!(set(&["-y", "new", "two", "three"]), text.replace("  'two'", "  \"new\",\n  'two'"));
     assert_eq!(set(&[]), "[[mcp.servers]]\nname = \"a\"\ncommand = \"x\"\n");
-    assert_eq!(set(&["", "a\nb"]), text.replace("\"-y\"", "\"\"").replace("'two'", "\"a\\nb\"").replace("  \"three\",\n", ""));
+    assert_eq!(
+        set(&["", "a\nb"]),
+        text.replace("\"-y\"", "\"\"").replace("'two'", "\"a\\nb\"").replace("  \"three\",\n", "")
+    );
 }
 
 #[test]
@@ -156,7 +192,10 @@ fn another_transport_takes_the_place_of_the_first_and_unknown_keys_stay() {
 #[test]
 fn a_rename_changes_the_name_only() {
     let text = FORMS[0].1;
-    assert_eq!(replaced(text, "b", |draft| draft.name = "my server".into()), text.replace("name = \"b\"", "name = \"my server\""));
+    assert_eq!(
+        replaced(text, "b", |draft| draft.name = "my server".into()),
+        text.replace("name = \"b\"", "name = \"my server\"")
+    );
 }
 
 #[test]
@@ -174,11 +213,17 @@ fn what_says_the_default_is_left_as_it_is_written() {
     assert_eq!(replaced(text, "a", |_| {}), text);
     assert_eq!(replaced(text, "a", |draft| draft.timeout_seconds = Some(300)), text);
     assert_eq!(replaced(text, "a", |draft| draft.timeout_seconds = Some(60)), text.replace("3_00", "60"));
-    assert_eq!(edited(text, &enable("a", false)).unwrap(), text.replace("disabled = false", "disabled = true"));
+    assert_eq!(
+        edited(text, &enable("a", false)).unwrap(),
+        text.replace("disabled = false", "disabled = true")
+    );
 }
 
 #[test]
 fn a_comment_beside_a_switch_outlives_it() {
     let text = "[[mcp.servers]]\nname = \"a\"\ncommand = \"x\"\ndisabled = true # broken since May\n";
-    assert_eq!(edited(text, &enable("a", true)).unwrap(), text.replace("disabled = true", "disabled = false"));
+    assert_eq!(
+        edited(text, &enable("a", true)).unwrap(),
+        text.replace("disabled = true", "disabled = false")
+    );
 }

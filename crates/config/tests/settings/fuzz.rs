@@ -88,7 +88,9 @@ const PIECES: &[&str] = &[
 fn edit_everything(bytes: &[u8]) {
     let file = Path::new("f");
     let names: Vec<String> = match ConfigSnapshot::parse(file, bytes) {
-        Ok(snapshot) => snapshot.servers.iter().filter_map(|entry| entry.name().map(ToOwned::to_owned)).collect(),
+        Ok(snapshot) => {
+            snapshot.servers.iter().filter_map(|entry| entry.name().map(ToOwned::to_owned)).collect()
+        }
         Err(_) => vec!["a".into()],
     };
     let mut edits = vec![Edit::Add(stdio("new", "x")), Edit::Add(http("n.w", "http://h"))];
@@ -97,7 +99,13 @@ fn edit_everything(bytes: &[u8]) {
         draft.args = vec!["1".into()];
         draft.env.insert("B".into(), "w".into());
         let replace = |draft| Edit::Replace { name: name.clone(), draft };
-        edits.extend([remove(name), enable(name, false), enable(name, true), replace(draft), replace(http("new", "http://h"))]);
+        edits.extend([
+            remove(name),
+            enable(name, false),
+            enable(name, true),
+            replace(draft),
+            replace(http("new", "http://h")),
+        ]);
     }
     for edit in &edits {
         if let Ok((after, _)) = edit_bytes(file, bytes, edit) {
@@ -132,7 +140,9 @@ fn parts(text: &str) -> (Vec<String>, Vec<(String, String)>) {
             ("mcp", DeValue::Table(mcp)) => {
                 for (key, value) in mcp {
                     match (key.get_ref().as_ref(), value.get_ref()) {
-                        ("servers", DeValue::Array(all)) => servers = all.iter().map(|s| plain(s.get_ref())).collect(),
+                        ("servers", DeValue::Array(all)) => {
+                            servers = all.iter().map(|s| plain(s.get_ref())).collect()
+                        }
                         (key, value) => rest.push((format!("mcp.{key}"), plain(value))),
                     }
                 }
@@ -146,10 +156,14 @@ fn parts(text: &str) -> (Vec<String>, Vec<(String, String)>) {
 
 fn plain(value: &DeValue<'_>) -> String {
     match value {
-        DeValue::Array(items) => format!("{:?}", items.iter().map(|item| plain(item.get_ref())).collect::<Vec<_>>()),
+        DeValue::Array(items) => {
+            format!("{:?}", items.iter().map(|item| plain(item.get_ref())).collect::<Vec<_>>())
+        }
         DeValue::Table(members) => {
-            let mut all: Vec<_> =
-                members.iter().map(|(key, value)| (key.get_ref().to_string(), plain(value.get_ref()))).collect();
+            let mut all: Vec<_> = members
+                .iter()
+                .map(|(key, value)| (key.get_ref().to_string(), plain(value.get_ref())))
+                .collect();
             all.sort();
             format!("{all:?}")
         }

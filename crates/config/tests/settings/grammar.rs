@@ -88,7 +88,8 @@ pub fn damaged(dice: &mut Dice, text: &str) -> String {
         3 => {
             let mut chars: Vec<char> = text.chars().collect();
             let at = dice.below(chars.len());
-            chars[at] = *dice.pick(&['"', '\'', '[', ']', '{', '}', '=', '.', ',', '#', '\n', '\r', '\0', 'a', '\\']);
+            chars[at] =
+                *dice.pick(&['"', '\'', '[', ']', '{', '}', '=', '.', ',', '#', '\n', '\r', '\0', 'a', '\\']);
             return chars.into_iter().collect();
         }
         _ => {

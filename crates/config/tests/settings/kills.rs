@@ -1,6 +1,9 @@
 //! Writes that are killed or fail at any point: the file is the old or the new one, whole.
 
-#![expect(clippy::disallowed_methods, reason = "the tests start and end their own processes and keep their own files")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests start and end their own processes and keep their own files"
+)]
 
 use std::{
     collections::BTreeMap,
@@ -39,8 +42,12 @@ fn a_thousand_writes_that_are_killed_anywhere_leave_the_old_file_or_the_new_one(
     let mut seen = [0; 2];
     let mut temps = 0;
     for _ in 0..KILLS {
-        let mut child =
-            Command::new(program()).arg(home.path()).args(["toggle", "server-10"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = Command::new(program())
+            .arg(home.path())
+            .args(["toggle", "server-10"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut line = String::new();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         stdout.read_line(&mut line).unwrap();
@@ -127,7 +134,8 @@ fn fault(old: &str, new: &str, call: &str, nth: usize, what: &str) {
     }
     let killed = what.starts_with("signal");
     if !killed && !call.starts_with("unlink") {
-        let left: Vec<_> = names(home.path()).into_iter().filter(|name| name.ends_with("patchbay-tmp")).collect();
+        let left: Vec<_> =
+            names(home.path()).into_iter().filter(|name| name.ends_with("patchbay-tmp")).collect();
         assert!(left.is_empty(), "{left:?} is left: {label}");
     }
 }
@@ -137,7 +145,8 @@ fn a_write_that_is_killed_or_fails_at_any_of_its_system_calls_leaves_the_old_fil
     let (old, new) = settings();
     let calls = calls(&old);
     let faults = ["signal=SIGKILL", "error=ENOSPC", "error=EROFS", "error=EACCES"];
-    let cases: Vec<_> = calls.iter().flat_map(|(call, nth)| faults.map(|what| (call.as_str(), *nth, what))).collect();
+    let cases: Vec<_> =
+        calls.iter().flat_map(|(call, nth)| faults.map(|what| (call.as_str(), *nth, what))).collect();
     let (left, right) = cases.split_at(cases.len() / 2);
     std::thread::scope(|scope| {
         for half in [left, right] {
@@ -151,7 +160,8 @@ fn a_write_that_is_killed_or_fails_at_any_of_its_system_calls_leaves_the_old_fil
 fn a_full_disk_is_told_with_the_next_step_and_the_old_file_stays() {
     let (old, _) = settings();
     let home = home(&old);
-    let (status, said, log) = strace(home.path(), &["-e", "trace=write", "-e", "inject=write:error=ENOSPC:when=1"]);
+    let (status, said, log) =
+        strace(home.path(), &["-e", "trace=write", "-e", "inject=write:error=ENOSPC:when=1"]);
     assert_eq!(status, Some(1), "{log}");
     let file = home.path().join("settings.toml");
     assert_eq!(

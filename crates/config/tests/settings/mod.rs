@@ -54,7 +54,8 @@ fn draft(text: &str, name: &str) -> McpServerConfig {
 fn replaced(text: &str, name: &str, change: impl FnOnce(&mut McpServerConfig)) -> String {
     let mut draft = draft(text, name);
     change(&mut draft);
-    edited(text, &Edit::Replace { name: name.into(), draft }).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    edited(text, &Edit::Replace { name: name.into(), draft })
+        .unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
 /// Names of the valid servers, and reasons of the others.

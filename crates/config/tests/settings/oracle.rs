@@ -10,7 +10,9 @@ pub type Table = BTreeMap<String, Value>;
 /// The root table of a text.
 pub fn parse(text: &str) -> Result<Table, String> {
     match text.trim_start_matches('\u{feff}').parse::<Value>() {
-        Ok(Value::Table(table)) => Ok(table.into_iter().map(|(key, value)| (key, comparable(value))).collect()),
+        Ok(Value::Table(table)) => {
+            Ok(table.into_iter().map(|(key, value)| (key, comparable(value))).collect())
+        }
         Ok(other) => Err(format!("no table: {other}")),
         Err(error) => Err(error.to_string()),
     }
@@ -21,7 +23,9 @@ fn comparable(value: Value) -> Value {
     match value {
         Value::Float(number) => Value::String(format!("float {number:?}")),
         Value::Array(items) => Value::Array(items.into_iter().map(comparable).collect()),
-        Value::Table(table) => Value::Table(table.into_iter().map(|(key, value)| (key, comparable(value))).collect()),
+        Value::Table(table) => {
+            Value::Table(table.into_iter().map(|(key, value)| (key, comparable(value))).collect())
+        }
         other => other,
     }
 }
@@ -45,8 +49,8 @@ fn means(key: &str, web: bool) -> bool {
     match key {
         "command" | "args" | "env" | "cwd" | "sandbox" => !web,
         "url" | "headers" | "oauth" => web,
-        "name" | "type" | "tools" | "auto_approve" | "prefix" | "agents" | "timeout_seconds" | "max_seconds"
-        | "disabled" | "health_check" | "always_allow" => true,
+        "name" | "type" | "tools" | "auto_approve" | "prefix" | "agents" | "timeout_seconds"
+        | "max_seconds" | "disabled" | "health_check" | "always_allow" => true,
         _ => false,
     }
 }
@@ -60,7 +64,9 @@ pub fn effect(server: &Table) -> (Table, Table) {
         if !means(key, web) {
             match value {
                 Value::Table(members) if key == "oauth" => {
-                    rest.extend(members.iter().map(|(member, value)| (format!("{key}.{member}"), value.clone())));
+                    rest.extend(
+                        members.iter().map(|(member, value)| (format!("{key}.{member}"), value.clone())),
+                    );
                 }
                 value => drop(rest.insert(key.clone(), value.clone())),
             }
@@ -138,27 +144,37 @@ pub fn wanted(draft: &McpServerConfig) -> Table {
     set("max_seconds", draft.max_seconds.map(whole));
     set("disabled", Some(Value::Boolean(draft.disabled)));
     set("always_allow", Some(texts(&draft.always_allow)));
-    set("health_check", draft.health_check.as_ref().map(|health| {
-        let mut table = toml_oracle::value::Table::new();
-        table.insert("enabled".into(), Value::Boolean(health.enabled));
-        table.insert("interval_ms".into(), whole(health.interval_ms));
-        table.insert("timeout_ms".into(), whole(health.timeout_ms));
-        table.insert("failures".into(), whole(health.failures));
-        Value::Table(table)
-    }));
-    set("oauth", draft.oauth.as_ref().map(|oauth| {
-        let mut table = toml_oracle::value::Table::new();
-        for (key, value) in [("provider", &oauth.provider), ("client_id", &oauth.client_id), ("client_secret", &oauth.client_secret)] {
-            if let Some(value) = value {
-                table.insert(key.into(), text(value));
+    set(
+        "health_check",
+        draft.health_check.as_ref().map(|health| {
+            let mut table = toml_oracle::value::Table::new();
+            table.insert("enabled".into(), Value::Boolean(health.enabled));
+            table.insert("interval_ms".into(), whole(health.interval_ms));
+            table.insert("timeout_ms".into(), whole(health.timeout_ms));
+            table.insert("failures".into(), whole(health.failures));
+            Value::Table(table)
+        }),
+    );
+    set(
+        "oauth",
+        draft.oauth.as_ref().map(|oauth| {
+            let mut table = toml_oracle::value::Table::new();
+            for (key, value) in [
+                ("provider", &oauth.provider),
+                ("client_id", &oauth.client_id),
+                ("client_secret", &oauth.client_secret),
+            ] {
+                if let Some(value) = value {
+                    table.insert(key.into(), text(value));
+                }
             }
-        }
-        table.insert("enabled".into(), Value::Boolean(oauth.enabled));
-        table.insert("scopes".into(), texts(&oauth.scopes));
-        if let Some(port) = oauth.redirect_port {
-            table.insert("redirect_port".into(), whole(u32::from(port)));
-        }
-        Value::Table(table)
-    }));
+            table.insert("enabled".into(), Value::Boolean(oauth.enabled));
+            table.insert("scopes".into(), texts(&oauth.scopes));
+            if let Some(port) = oauth.redirect_port {
+                table.insert("redirect_port".into(), whole(u32::from(port)));
+            }
+            Value::Table(table)
+        }),
+    );
     effect(&table).0
 }

@@ -1,6 +1,9 @@
 //! The program that edits settings, as a process of its own: to be stopped, killed, or run by another user.
 
-#![expect(clippy::disallowed_methods, reason = "the tests start and end their own processes and keep their own files")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests start and end their own processes and keep their own files"
+)]
 
 use std::{
     os::unix::fs::{PermissionsExt, chown},

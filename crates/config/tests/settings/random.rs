@@ -81,7 +81,8 @@ fn whatever_the_file_looks_like_an_edit_changes_what_it_is_about_and_nothing_els
         }
     });
     let counts = counts.into_inner().unwrap();
-    let rare: Vec<_> = FORMS.iter().filter(|form| counts.get(*form).copied().unwrap_or(0) < AT_LEAST).collect();
+    let rare: Vec<_> =
+        FORMS.iter().filter(|form| counts.get(*form).copied().unwrap_or(0) < AT_LEAST).collect();
     assert!(rare.is_empty(), "came up less than {AT_LEAST} times: {rare:?} of {counts:?}");
 }
 
@@ -104,18 +105,25 @@ struct Judge<'d> {
 impl<'d> Judge<'d> {
     fn new(doc: &'d Document, label: &str) -> Self {
         let text = &doc.text;
-        let (servers, rest) = oracle::split(oracle::parse(text).unwrap_or_else(|e| panic!("{label}: {e}\n{text}")));
+        let (servers, rest) =
+            oracle::split(oracle::parse(text).unwrap_or_else(|e| panic!("{label}: {e}\n{text}")));
         let snapshot = ConfigSnapshot::parse("settings.toml".as_ref(), text.as_bytes());
         let snapshot = snapshot.unwrap_or_else(|error| panic!("{label}: {error}\n{text}"));
         let judge = Self { doc, label: label.to_owned(), snapshot, servers, rest };
-        let drafts: Vec<_> = judge.snapshot.valid().map(|server| oracle::wanted(&server.to_draft())).collect();
+        let drafts: Vec<_> =
+            judge.snapshot.valid().map(|server| oracle::wanted(&server.to_draft())).collect();
         let effects: Vec<_> = judge.servers.iter().map(|server| oracle::effect(server).0).collect();
         judge.same("what is read", text, &drafts, &effects);
         judge
     }
 
     fn same<T: PartialEq + std::fmt::Debug>(&self, what: &str, after: &str, left: &T, right: &T) {
-        assert!(left == right, "{}: {what}\n{left:#?}\n{right:#?}\n-- before\n{}\n-- after\n{after}", self.label, self.doc.text);
+        assert!(
+            left == right,
+            "{}: {what}\n{left:#?}\n{right:#?}\n-- before\n{}\n-- after\n{after}",
+            self.label,
+            self.doc.text
+        );
     }
 
     fn check(&self, what: &str, after: &str, holds: bool) {
@@ -163,8 +171,17 @@ impl<'d> Judge<'d> {
         let after = self.edit(&self.doc.text, &Edit::Add(draft.clone()));
         let servers = self.others_kept(&after, None);
         self.same("number of servers", &after, &servers.len(), &(self.servers.len() + 1));
-        self.same("the new one", &after, &oracle::effect(&servers[self.servers.len()]).0, &oracle::wanted(&draft));
-        self.check("more than lines and a comma were put in", &after, put_in(&self.doc.text, &after).is_some());
+        self.same(
+            "the new one",
+            &after,
+            &oracle::effect(&servers[self.servers.len()]).0,
+            &oracle::wanted(&draft),
+        );
+        self.check(
+            "more than lines and a comma were put in",
+            &after,
+            put_in(&self.doc.text, &after).is_some(),
+        );
         let back = self.edit(&after, &Edit::Remove { name: draft.name });
         self.check("removing what was added gives other bytes", &back, back == self.doc.text);
         "edit: add"
@@ -172,11 +189,19 @@ impl<'d> Judge<'d> {
 
     fn remove(&self, index: usize) -> &'static str {
         let after = self.edit(&self.doc.text, &Edit::Remove { name: self.doc.names[index].clone() });
-        let (servers, rest) = oracle::split(oracle::parse(&after).unwrap_or_else(|e| panic!("{}: {e}\n{after}", self.label)));
+        let (servers, rest) =
+            oracle::split(oracle::parse(&after).unwrap_or_else(|e| panic!("{}: {e}\n{after}", self.label)));
         self.same("the rest of the file", &after, &rest, &self.rest);
-        let left: Vec<_> = (0..self.servers.len()).filter(|i| *i != index).map(|i| &self.servers[i]).collect();
+        let left: Vec<_> =
+            (0..self.servers.len()).filter(|i| *i != index).map(|i| &self.servers[i]).collect();
         self.same("the other servers", &after, &servers.iter().collect::<Vec<_>>(), &left);
-        let owned: Vec<_> = self.doc.owned.iter().filter(|(owner, _)| *owner == index).map(|(_, span)| span.clone()).collect();
+        let owned: Vec<_> = self
+            .doc
+            .owned
+            .iter()
+            .filter(|(owner, _)| *owner == index)
+            .map(|(_, span)| span.clone())
+            .collect();
         self.check("other bytes changed", &after, only_lost(&self.doc.text, &owned, &after));
         match (index, self.servers.len() - index) {
             (0, _) => "edit: remove the first",
@@ -193,7 +218,12 @@ impl<'d> Judge<'d> {
         let servers = self.others_kept(&after, Some(index));
         let mut wanted = self.servers[index].clone();
         let mut got = servers[index].clone();
-        self.same("the switch", &after, &got.remove("disabled").and_then(|v| v.as_bool()).unwrap_or(false), &!enabled);
+        self.same(
+            "the switch",
+            &after,
+            &got.remove("disabled").and_then(|v| v.as_bool()).unwrap_or(false),
+            &!enabled,
+        );
         wanted.remove("disabled");
         self.same("the server's other keys", &after, &got, &wanted);
         if off.is_none() {
@@ -213,7 +243,10 @@ impl<'d> Judge<'d> {
     }
 
     fn replace(&self, index: usize, draft: McpServerConfig) -> String {
-        let after = self.edit(&self.doc.text, &Edit::Replace { name: self.doc.names[index].clone(), draft: draft.clone() });
+        let after = self.edit(
+            &self.doc.text,
+            &Edit::Replace { name: self.doc.names[index].clone(), draft: draft.clone() },
+        );
         let servers = self.others_kept(&after, Some(index));
         let (effect, rest) = oracle::effect(&servers[index]);
         self.same("what was wanted", &after, &effect, &oracle::wanted(&draft));
@@ -230,11 +263,13 @@ impl<'d> Judge<'d> {
     /// Changes one value that is there, and looks at every byte.
     fn replace_one(&self, dice: &mut Dice, index: usize) -> &'static str {
         let mut draft = self.draft(index);
-        let own = |(owner, path, _): &&(usize, String, Range<usize>)| *owner == index && !path.contains("odd");
+        let own =
+            |(owner, path, _): &&(usize, String, Range<usize>)| *owner == index && !path.contains("odd");
         let values: Vec<_> = self.doc.values.iter().filter(own).collect();
         let (_, path, span) = values[dice.below(values.len())];
         let old = draft.clone();
-        let text = dice.pick(&["changed", "with \"quotes\"", "C:\\new", "it's", "line\nbreak \u{1}"]).to_string();
+        let text =
+            dice.pick(&["changed", "with \"quotes\"", "C:\\new", "it's", "line\nbreak \u{1}"]).to_string();
         match path.as_str() {
             "command" => draft.command = Some(text),
             "url" => draft.url = Some("https://new/".into()),
@@ -243,7 +278,9 @@ impl<'d> Judge<'d> {
             "timeout_seconds" => draft.timeout_seconds = Some(7),
             "max_seconds" => draft.max_seconds = Some(8),
             path if path.starts_with("env/") => drop(draft.env.insert(path[4..].into(), text)),
-            path if path.starts_with("headers/") => drop(draft.headers.insert(path[8..].into(), "new".into())),
+            path if path.starts_with("headers/") => {
+                drop(draft.headers.insert(path[8..].into(), "new".into()))
+            }
             _ => {
                 draft.name = "renamed".into();
                 let after = self.replace(index, draft);
@@ -253,7 +290,11 @@ impl<'d> Judge<'d> {
         }
         let after = self.replace(index, draft);
         self.check("more than the value changed", &after, only_between(&self.doc.text, span, &after));
-        let back = edit_bytes("f".as_ref(), after.as_bytes(), &Edit::Replace { name: self.doc.names[index].clone(), draft: old });
+        let back = edit_bytes(
+            "f".as_ref(),
+            after.as_bytes(),
+            &Edit::Replace { name: self.doc.names[index].clone(), draft: old },
+        );
         self.check("the way back fails", &after, back.is_ok());
         "edit: replace one value"
     }
@@ -274,14 +315,23 @@ impl<'d> Judge<'d> {
             change_something(dice, &mut draft);
         }
         let after = self.replace(index, draft);
-        let owned: Vec<_> = self.doc.owned.iter().filter(|(owner, _)| *owner == index).map(|(_, span)| span.clone()).collect();
+        let owned: Vec<_> = self
+            .doc
+            .owned
+            .iter()
+            .filter(|(owner, _)| *owner == index)
+            .map(|(_, span)| span.clone())
+            .collect();
         self.check("bytes of others changed", &after, kept_around(&self.doc.text, &owned, &after));
         if other { "edit: other transport" } else { "edit: replace several" }
     }
 }
 
 fn new_server(dice: &mut Dice) -> McpServerConfig {
-    let mut draft = McpServerConfig { name: dice.pick(&["new", "new one", "n.\"e\".w", "новый"]).to_string(), ..McpServerConfig::default() };
+    let mut draft = McpServerConfig {
+        name: dice.pick(&["new", "new one", "n.\"e\".w", "новый"]).to_string(),
+        ..McpServerConfig::default()
+    };
     if dice.once_in(3) {
         draft.url = Some("https://new/mcp".into());
     } else {
@@ -307,7 +357,13 @@ fn change_something(dice: &mut Dice, draft: &mut McpServerConfig) {
         3 => draft.agents = texts(dice),
         4 => draft.always_allow = texts(dice),
         5 => draft.prefix = dice.pick(&[None, Some("p2")]).map(Into::into),
-        6 => draft.health_check = dice.once_in(2).then(|| HealthCheck { enabled: true, interval_ms: 9, ..HealthCheck::default() }),
+        6 => {
+            draft.health_check = dice.once_in(2).then(|| HealthCheck {
+                enabled: true,
+                interval_ms: 9,
+                ..HealthCheck::default()
+            })
+        }
         7 if !web => draft.sandbox = *dice.pick(&[None, Some(false), Some(true)]),
         8 if !web => change_list(dice, &mut draft.args),
         9 if !web => change_map(dice, &mut draft.env),
@@ -344,9 +400,17 @@ fn change_transport(dice: &mut Dice, draft: &mut McpServerConfig) {
     let McpServerConfig { name, prefix, agents, timeout_seconds, .. } = draft.clone();
     let kept = McpServerConfig { name, prefix, agents, timeout_seconds, ..McpServerConfig::default() };
     *draft = match (&draft.command, draft.r#type) {
-        (Some(_), _) => McpServerConfig { url: Some("https://other/".into()), headers: BTreeMap::from([("A".into(), "b".into())]), ..kept },
-        (None, Some(TransportKind::Sse)) if dice.once_in(2) => McpServerConfig { url: draft.url.clone(), ..kept },
-        (None, None) if dice.once_in(2) => McpServerConfig { url: draft.url.clone(), r#type: Some(TransportKind::Sse), ..kept },
+        (Some(_), _) => McpServerConfig {
+            url: Some("https://other/".into()),
+            headers: BTreeMap::from([("A".into(), "b".into())]),
+            ..kept
+        },
+        (None, Some(TransportKind::Sse)) if dice.once_in(2) => {
+            McpServerConfig { url: draft.url.clone(), ..kept }
+        }
+        (None, None) if dice.once_in(2) => {
+            McpServerConfig { url: draft.url.clone(), r#type: Some(TransportKind::Sse), ..kept }
+        }
         _ => McpServerConfig { command: Some("other".into()), args: vec!["1".into()], ..kept },
     };
 }
@@ -366,13 +430,16 @@ fn put_in(before: &str, after: &str) -> Option<String> {
     };
     one(after).or_else(|| {
         let start = common_start(before, after);
-        (after.as_bytes().get(start) == Some(&b',')).then(|| one(&format!("{}{}", &after[..start], &after[start + 1..])))?
+        (after.as_bytes().get(start) == Some(&b','))
+            .then(|| one(&format!("{}{}", &after[..start], &after[start + 1..])))?
     })
 }
 
 /// Whether only the bytes of this span differ.
 fn only_between(before: &str, span: &Range<usize>, after: &str) -> bool {
-    after.len() >= before.len() - span.len() && after.starts_with(&before[..span.start]) && after.ends_with(&before[span.end..])
+    after.len() >= before.len() - span.len()
+        && after.starts_with(&before[..span.start])
+        && after.ends_with(&before[span.end..])
 }
 
 const BLANK: [char; 5] = [' ', '\t', '\r', '\n', ','];
@@ -394,7 +461,8 @@ fn only_lost(before: &str, parts: &[Range<usize>], after: &str) -> bool {
 /// The comma that separated the last one from the one before, where a comment stands behind it.
 fn without_comma<'t>(kept: &[&'t str]) -> Option<[&'t str; 3]> {
     let [before, after] = kept else { return None };
-    let comments = |text: &str| text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#'));
+    let comments =
+        |text: &str| text.lines().all(|line| line.trim().is_empty() || line.trim().starts_with('#'));
     let comma = before.match_indices(',').map(|(at, _)| at).find(|at| comments(&before[at + 1..]))?;
     Some([&before[..comma], &before[comma + 1..], after])
 }
@@ -428,7 +496,9 @@ fn kept_around(before: &str, parts: &[Range<usize>], after: &str) -> bool {
         let chunk = before[from..part.start].trim_matches(BLANK);
         from = part.end;
         if i == 0 {
-            let Some(tail) = rest.strip_prefix(&before[..part.start].trim_end_matches(BLANK)) else { return false };
+            let Some(tail) = rest.strip_prefix(&before[..part.start].trim_end_matches(BLANK)) else {
+                return false;
+            };
             rest = tail;
         } else {
             let Some(at) = rest.find(chunk) else { return false };

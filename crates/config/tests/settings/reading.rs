@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use patchbay_api::{ErrorCode, HealthCheck, Oauth, TransportKind};
-use patchbay_config::{ConfigError, ConfigSnapshot, Home, SettingsStore, Settings, defaults};
+use patchbay_config::{ConfigError, ConfigSnapshot, Home, Settings, SettingsStore, defaults};
 
 use super::{draft, listed, read};
 
@@ -56,7 +56,10 @@ fn every_key_of_a_server_is_read() {
     assert_eq!(files.agents, ["*", "codex"]);
     assert_eq!((files.timeout_seconds, files.max_seconds), (Some(60), Some(960)));
     assert_eq!(files.always_allow, ["write"]);
-    assert_eq!(files.health_check, Some(HealthCheck { enabled: true, interval_ms: 1, timeout_ms: 2, failures: 4 }));
+    assert_eq!(
+        files.health_check,
+        Some(HealthCheck { enabled: true, interval_ms: 1, timeout_ms: 2, failures: 4 })
+    );
     let web = draft(FULL, "web");
     assert_eq!((web.r#type, web.url.as_deref()), (Some(TransportKind::Sse), Some("https://h/sse")));
     assert_eq!(web.headers["X-Key"], "k");
@@ -94,24 +97,88 @@ fn each_broken_rule_of_an_entry_is_told_with_its_line_and_field() {
         ("name = 'n'\ncommand = 'x'\nurl = 'http://h'", "5 n: has both a command and a url", "url"),
         ("name = 'n'\ncommand = 5", "4 n: command must be text in quotes, not a whole number", "command"),
         ("name = 'n'\ncommand = ' '", "4 n: command must not be empty", "command"),
-        ("name = 'n'\ncommand = 'x'\nargs = 'a b'", "5 n: args must be a list of texts in square brackets, not text", "args"),
-        ("name = 'n'\ncommand = 'x'\nargs = ['a',\n 1.5]", "6 n: args[1] must be text in quotes, not a number", "args[1]"),
-        ("name = 'n'\ncommand = 'x'\n[mcp.servers.env]\nPORT = 80", "6 n: env.PORT must be text in quotes, not a whole number", "env.PORT"),
-        ("name = 'n'\ncommand = 'x'\nenv = { 'A=B' = '' }", "5 n: env.A=B is no name of a variable", "env.A=B"),
-        ("name = 'n'\ncommand = 'x'\nsandbox = 'false'", "5 n: sandbox must be true or false without quotes, not text", "sandbox"),
-        ("name = 'n'\ncommand = 'x'\ntimeout_seconds = 0", "5 n: timeout_seconds must be a whole number from 1 to 4294967295", "timeout_seconds"),
-        ("name = 'n'\ncommand = 'x'\ntimeout_seconds = 1.5", "5 n: timeout_seconds must be a whole number, not a number", "timeout_seconds"),
-        ("name = 'n'\ncommand = 'x'\ntype = 'http'", "5 n: the type does not fit a server with a command: leave it out or write \"stdio\"", "type"),
-        ("name = 'n'\nurl = 'http://h'\ntype = 'websocket'", "5 n: the type \"websocket\" is not known: use \"stdio\", \"http\" or \"sse\"", "type"),
+        (
+            "name = 'n'\ncommand = 'x'\nargs = 'a b'",
+            "5 n: args must be a list of texts in square brackets, not text",
+            "args",
+        ),
+        (
+            "name = 'n'\ncommand = 'x'\nargs = ['a',\n 1.5]",
+            "6 n: args[1] must be text in quotes, not a number",
+            "args[1]",
+        ),
+        (
+            "name = 'n'\ncommand = 'x'\n[mcp.servers.env]\nPORT = 80",
+            "6 n: env.PORT must be text in quotes, not a whole number",
+            "env.PORT",
+        ),
+        (
+            "name = 'n'\ncommand = 'x'\nenv = { 'A=B' = '' }",
+            "5 n: env.A=B is no name of a variable",
+            "env.A=B",
+        ),
+        (
+            "name = 'n'\ncommand = 'x'\nsandbox = 'false'",
+            "5 n: sandbox must be true or false without quotes, not text",
+            "sandbox",
+        ),
+        (
+            "name = 'n'\ncommand = 'x'\ntimeout_seconds = 0",
+            "5 n: timeout_seconds must be a whole number from 1 to 4294967295",
+            "timeout_seconds",
+        ),
+        (
+            "name = 'n'\ncommand = 'x'\ntimeout_seconds = 1.5",
+            "5 n: timeout_seconds must be a whole number, not a number",
+            "timeout_seconds",
+        ),
+        (
+            "name = 'n'\ncommand = 'x'\ntype = 'http'",
+            "5 n: the type does not fit a server with a command: leave it out or write \"stdio\"",
+            "type",
+        ),
+        (
+            "name = 'n'\nurl = 'http://h'\ntype = 'websocket'",
+            "5 n: the type \"websocket\" is not known: use \"stdio\", \"http\" or \"sse\"",
+            "type",
+        ),
         ("name = 'n'\nurl = 'ftp://h'", "4 n: url must begin with http:// or https://", "url"),
         ("name = 'n'\nurl = 'h/mcp'", "4 n: url is no web address: relative URL without a base", "url"),
-        ("name = 'n'\nurl = 'http://h'\nheaders = { 'a b' = 'v' }", "5 n: headers.a b is no name of a header", "headers.a b"),
-        ("name = 'n'\nurl = 'http://h'\nheaders = { a = \"v\\r\\nx\" }", "5 n: headers.a holds a line break or another control character", "headers.a"),
-        ("name = 'n'\nurl = 'http://h'\nheaders = { a = '1', A = '2' }", "5 n: headers: \"A\" and \"a\" are the same header", "headers"),
-        ("name = 'n'\nurl = 'http://h'\noauth.client_secret = 'hunter2'", "5 n: oauth.client_secret must be a reference such as \"${secret:NAME}\"", "oauth.client_secret"),
-        ("name = 'n'\nurl = 'http://h'\noauth.redirect_port = 65536", "5 n: oauth.redirect_port must be a port from 1 to 65535", "oauth.redirect_port"),
-        ("name = 'n'\ncommand = 'x'\nhealth_check = true", "5 n: health_check must be a table, not true or false", "health_check"),
-        ("name = 'n'\ncommand = 'x'\ntools = ['[']", "5 n: tools: \"[\" is no pattern: unclosed character class; missing ']'", "tools"),
+        (
+            "name = 'n'\nurl = 'http://h'\nheaders = { 'a b' = 'v' }",
+            "5 n: headers.a b is no name of a header",
+            "headers.a b",
+        ),
+        (
+            "name = 'n'\nurl = 'http://h'\nheaders = { a = \"v\\r\\nx\" }",
+            "5 n: headers.a holds a line break or another control character",
+            "headers.a",
+        ),
+        (
+            "name = 'n'\nurl = 'http://h'\nheaders = { a = '1', A = '2' }",
+            "5 n: headers: \"A\" and \"a\" are the same header",
+            "headers",
+        ),
+        (
+            "name = 'n'\nurl = 'http://h'\noauth.client_secret = 'hunter2'",
+            "5 n: oauth.client_secret must be a reference such as \"${secret:NAME}\"",
+            "oauth.client_secret",
+        ),
+        (
+            "name = 'n'\nurl = 'http://h'\noauth.redirect_port = 65536",
+            "5 n: oauth.redirect_port must be a port from 1 to 65535",
+            "oauth.redirect_port",
+        ),
+        (
+            "name = 'n'\ncommand = 'x'\nhealth_check = true",
+            "5 n: health_check must be a table, not true or false",
+            "health_check",
+        ),
+        (
+            "name = 'n'\ncommand = 'x'\ntools = ['[']",
+            "5 n: tools: \"[\" is no pattern: unclosed character class; missing ']'",
+            "tools",
+        ),
     ];
     for (entry, reason, field) in cases {
         let text = format!("\n[[mcp.servers]]\n{entry}\n\n[[mcp.servers]]\nname = 'good'\ncommand = 'x'\n");
@@ -125,7 +192,8 @@ fn each_broken_rule_of_an_entry_is_told_with_its_line_and_field() {
 
 #[test]
 fn of_two_with_one_name_the_later_is_invalid() {
-    let snapshot = read("[[mcp.servers]]\nname = 'a'\ncommand = 'x'\n[[mcp.servers]]\nname = 'a'\ncommand = 'y'\n");
+    let snapshot =
+        read("[[mcp.servers]]\nname = 'a'\ncommand = 'x'\n[[mcp.servers]]\nname = 'a'\ncommand = 'y'\n");
     assert_eq!(listed(&snapshot), ["a", "5 a: the name is used already, on line 2"]);
     let error = snapshot.strict().unwrap_err();
     assert_eq!(error.to_string(), "settings.toml:5:8: server \"a\": the name is used already, on line 2");
@@ -140,8 +208,14 @@ fn an_invalid_entry_does_not_take_a_name_away() {
 #[test]
 fn servers_that_are_no_list_of_tables_are_refused() {
     for (text, message) in [
-        ("[mcp.servers.a]\ncommand = 'x'", "settings.toml:1:6: mcp.servers must be a list, not a table: write [[mcp.servers]] and give each server a name"),
-        ("mcp.servers = 5", "settings.toml:1:15: mcp.servers must be a list, not a whole number: write [[mcp.servers]] and give each server a name"),
+        (
+            "[mcp.servers.a]\ncommand = 'x'",
+            "settings.toml:1:6: mcp.servers must be a list, not a table: write [[mcp.servers]] and give each server a name",
+        ),
+        (
+            "mcp.servers = 5",
+            "settings.toml:1:15: mcp.servers must be a list, not a whole number: write [[mcp.servers]] and give each server a name",
+        ),
         ("\nmcp = 5", "settings.toml:2:7: mcp must be a table, not a whole number"),
     ] {
         let error = ConfigSnapshot::parse(Path::new("settings.toml"), text.as_bytes()).unwrap_err();
@@ -153,8 +227,12 @@ fn servers_that_are_no_list_of_tables_are_refused() {
 
 #[test]
 fn a_wrong_value_of_another_setting_is_an_error_and_not_its_default() {
-    let parse = |text: &str| ConfigSnapshot::parse(Path::new("s.toml"), text.as_bytes()).unwrap_err().to_string();
-    assert_eq!(parse("[permissions]\ndeny = 'mcp(a:*)'"), "s.toml:2:8: permissions.deny must be a list of texts in square brackets, not text");
+    let parse =
+        |text: &str| ConfigSnapshot::parse(Path::new("s.toml"), text.as_bytes()).unwrap_err().to_string();
+    assert_eq!(
+        parse("[permissions]\ndeny = 'mcp(a:*)'"),
+        "s.toml:2:8: permissions.deny must be a list of texts in square brackets, not text"
+    );
     assert_eq!(
         parse("permissions.mode = 'bypas'"),
         "s.toml:1:20: permissions.mode must be one of \"default\", \"plan\", \"read-only\", \"dont-ask\", \"bypass\""
@@ -172,7 +250,11 @@ fn what_does_not_parse_is_told_with_line_and_column() {
     assert_eq!(error.to_string(), "s.toml:2:1: the file is not UTF-8 text from here on");
     let error = parse("\u{feff}a = 1\n a = 2".as_bytes());
     assert_eq!(error.to_string(), "s.toml:2:2: duplicate key `a`");
-    for deep in [format!("a = {}", "[".repeat(100_000)), format!("a{} = 1", ".a".repeat(100_000)), format!("[a{}]", ".a".repeat(100_000))] {
+    for deep in [
+        format!("a = {}", "[".repeat(100_000)),
+        format!("a{} = 1", ".a".repeat(100_000)),
+        format!("[a{}]", ".a".repeat(100_000)),
+    ] {
         assert!(matches!(parse(deep.as_bytes()), ConfigError::Syntax { .. }));
     }
 }
@@ -217,7 +299,8 @@ fn the_documentation_has_every_key_with_its_default_and_no_other() {
         rows.sort();
         rows
     };
-    let known = defaults::settings().into_iter().map(|setting| (setting.key.to_owned(), setting.default)).collect();
+    let known =
+        defaults::settings().into_iter().map(|setting| (setting.key.to_owned(), setting.default)).collect();
     assert_eq!(sorted(rows), sorted(known));
 }
 
@@ -226,5 +309,8 @@ fn the_example_of_the_documentation_is_valid() {
     let doc = include_str!("../../settings.md");
     let example = doc.split("```toml\n").nth(1).unwrap().split("```").next().unwrap();
     let snapshot = read(example);
-    assert_eq!((listed(&snapshot), snapshot.warnings), (vec!["files".to_owned(), "tracker".to_owned()], vec![]));
+    assert_eq!(
+        (listed(&snapshot), snapshot.warnings),
+        (vec!["files".to_owned(), "tracker".to_owned()], vec![])
+    );
 }

@@ -1,6 +1,9 @@
 //! Writing the file: links, modes, owners, full and closed places, other writers.
 
-#![expect(clippy::disallowed_methods, reason = "the tests start and end their own processes and keep their own files")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "the tests start and end their own processes and keep their own files"
+)]
 
 use std::{
     io::{BufRead as _, BufReader, Write as _},
@@ -35,7 +38,10 @@ fn a_new_home_and_file_are_for_their_user_alone() {
     let home = temp.path().join("deep/home");
     store(&home).edit(None, &Edit::Add(stdio("a", "x"))).unwrap();
     assert_eq!(std::fs::read_to_string(home.join("settings.toml")).unwrap(), ONE);
-    assert_eq!((mode(&home), mode(&home.join("settings.toml")), mode(&home.join("settings.lock"))), (0o700, 0o600, 0o600));
+    assert_eq!(
+        (mode(&home), mode(&home.join("settings.toml")), mode(&home.join("settings.lock"))),
+        (0o700, 0o600, 0o600)
+    );
     assert_eq!(names(&home), ["settings.lock", "settings.toml"]);
 }
 
@@ -69,7 +75,9 @@ fn a_link_stays_a_link_and_its_target_on_another_file_system_changes() {
     symlink(elsewhere.path().join("link.toml"), home.path().join("settings.toml")).unwrap();
     store(home.path()).edit(None, &enable("a", false)).unwrap();
     assert_eq!(std::fs::read_to_string(&target).unwrap(), ONE_OFF);
-    assert!(home.path().join("settings.toml").is_symlink() && elsewhere.path().join("link.toml").is_symlink());
+    assert!(
+        home.path().join("settings.toml").is_symlink() && elsewhere.path().join("link.toml").is_symlink()
+    );
     assert!(!target.is_symlink());
     assert_eq!(mode(&target), 0o600);
     assert_eq!(names(elsewhere.path()), ["link.toml", "x.toml", "y.toml"]);
@@ -114,7 +122,10 @@ fn a_read_only_file_or_folder_stays_as_it_is_and_the_error_says_why() {
         });
         let (success, text) = said(&output);
         std::fs::set_permissions(&closed, PermissionsExt::from_mode(0o755)).unwrap();
-        assert!(!success && text.contains("ermission denied") && text.contains(home.to_str().unwrap()), "{what}: {text}");
+        assert!(
+            !success && text.contains("ermission denied") && text.contains(home.to_str().unwrap()),
+            "{what}: {text}"
+        );
         assert_eq!(std::fs::read_to_string(&file).unwrap(), ONE, "{what}");
         assert_eq!(names(&home), ["settings.lock", "settings.toml"], "{what}");
     }
@@ -159,7 +170,10 @@ fn an_edit_that_changes_nothing_writes_nothing() {
 #[test]
 fn a_writer_that_was_killed_leaves_nothing_behind_for_long() {
     let home = home(ONE);
-    let (old, new) = (home.path().join(".settings.toml.AAAAAA.patchbay-tmp"), home.path().join(".settings.toml.BBBBBB.patchbay-tmp"));
+    let (old, new) = (
+        home.path().join(".settings.toml.AAAAAA.patchbay-tmp"),
+        home.path().join(".settings.toml.BBBBBB.patchbay-tmp"),
+    );
     let foreign = home.path().join(".settings.toml.swp");
     for path in [&old, &new, &foreign] {
         std::fs::write(path, "x").unwrap();
@@ -195,7 +209,13 @@ fn signal(pid: u32, signal: &str) {
 fn editor_saves(file: &Path, line: &str, in_place: bool) {
     let text = std::fs::read_to_string(file).unwrap() + line;
     if in_place {
-        std::fs::OpenOptions::new().write(true).truncate(true).open(file).unwrap().write_all(text.as_bytes()).unwrap();
+        std::fs::OpenOptions::new()
+            .write(true)
+            .truncate(true)
+            .open(file)
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
     } else {
         let temp = file.with_extension("editor");
         std::fs::write(&temp, text).unwrap();
@@ -243,7 +263,11 @@ fn two_writers_and_an_editor_at_once_lose_nothing() {
         }
     }
     for save in 0..SAVES {
-        assert_eq!(text.lines().filter(|line| *line == format!("# save {save}")).count(), 1, "{save}\n{text}");
+        assert_eq!(
+            text.lines().filter(|line| *line == format!("# save {save}")).count(),
+            1,
+            "{save}\n{text}"
+        );
     }
     assert_eq!(names(home.path()), ["settings.lock", "settings.toml"]);
 }

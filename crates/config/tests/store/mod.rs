@@ -11,10 +11,8 @@ fn store() -> (VersionedStore<u32>, tempfile::TempDir) {
 }
 
 fn names(dir: &tempfile::TempDir) -> Vec<PathBuf> {
-    let mut names: Vec<_> = std::fs::read_dir(dir.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into())
-        .collect();
+    let mut names: Vec<_> =
+        std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name().into()).collect();
     names.sort();
     names
 }
@@ -29,18 +27,10 @@ fn a_missing_file_is_empty_and_reading_creates_none() {
 #[test]
 fn entries_are_written_sorted_with_their_version_for_the_user_alone() {
     let (store, dir) = store();
-    store
-        .update(|entries| entries.extend([("b".to_owned(), 2), ("a".to_owned(), 1)]))
-        .unwrap();
+    store.update(|entries| entries.extend([("b".to_owned(), 2), ("a".to_owned(), 1)])).unwrap();
     let text = std::fs::read_to_string(store.file()).unwrap();
-    assert_eq!(
-        text,
-        "{\n  \"version\": 3,\n  \"entries\": {\n    \"a\": 1,\n    \"b\": 2\n  }\n}\n"
-    );
-    assert_eq!(
-        names(&dir),
-        [PathBuf::from("facts.json"), PathBuf::from("facts.lock")]
-    );
+    assert_eq!(text, "{\n  \"version\": 3,\n  \"entries\": {\n    \"a\": 1,\n    \"b\": 2\n  }\n}\n");
+    assert_eq!(names(&dir), [PathBuf::from("facts.json"), PathBuf::from("facts.lock")]);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
@@ -62,10 +52,7 @@ fn an_update_that_changes_nothing_writes_nothing() {
     // Another spelling of the same content would be written over if anything were.
     let text = "{\"version\":3,\"entries\":{\"a\":1}}";
     std::fs::write(store.file(), text).unwrap();
-    assert_eq!(
-        store.update(|entries| entries.insert("a".into(), 1)).unwrap(),
-        Some(1)
-    );
+    assert_eq!(store.update(|entries| entries.insert("a".into(), 1)).unwrap(), Some(1));
     assert_eq!(std::fs::read_to_string(store.file()).unwrap(), text);
 }
 
@@ -84,23 +71,12 @@ fn a_corrupt_file_is_an_error_with_its_place_and_is_never_overwritten() {
     ] {
         std::fs::write(store.file(), text).unwrap();
         assert!(matches!(store.read(), Err(StoreError::Corrupt { .. })), "{text}");
-        assert!(
-            matches!(
-                store.update(|entries| entries.clear()),
-                Err(StoreError::Corrupt { .. })
-            ),
-            "{text}"
-        );
+        assert!(matches!(store.update(|entries| entries.clear()), Err(StoreError::Corrupt { .. })), "{text}");
         assert_eq!(std::fs::read_to_string(store.file()).unwrap(), text);
     }
     std::fs::write(store.file(), "{\n \"version\": 3,\n \"entries\": {\"a\": }\n}").unwrap();
     let error = store.read().unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .ends_with("facts.json, line 3, column 19: expected value"),
-        "{error}"
-    );
+    assert!(error.to_string().ends_with("facts.json, line 3, column 19: expected value"), "{error}");
 }
 
 #[test]
@@ -108,14 +84,7 @@ fn a_newer_version_is_an_error_that_says_so_whatever_its_shape() {
     let (store, _dir) = store();
     let text = "{\"version\": 4, \"entries\": [], \"shape\": \"other\"}";
     std::fs::write(store.file(), text).unwrap();
-    assert!(matches!(
-        store.update(|_| ()),
-        Err(StoreError::Newer {
-            found: 4,
-            known: 3,
-            ..
-        })
-    ));
+    assert!(matches!(store.update(|_| ()), Err(StoreError::Newer { found: 4, known: 3, .. })));
     assert_eq!(std::fs::read_to_string(store.file()).unwrap(), text);
 }
 

@@ -23,9 +23,7 @@ impl Place {
 }
 
 async fn next(watch: &mut Watch) -> Change {
-    timeout(LIMIT, watch.changed())
-        .await
-        .expect("a change must be told")
+    timeout(LIMIT, watch.changed()).await.expect("a change must be told")
 }
 
 fn holds(text: &str) -> Content {
@@ -101,11 +99,8 @@ async fn every_way_of_saving_is_noticed() {
 async fn a_link_is_watched_where_it_leads_and_where_it_is_turned() {
     use std::os::unix::fs::symlink;
     let place = Place::new();
-    let (link, one, two) = (
-        place.path("home/settings.toml"),
-        place.path("dotfiles/one"),
-        place.path("other/two"),
-    );
+    let (link, one, two) =
+        (place.path("home/settings.toml"), place.path("dotfiles/one"), place.path("other/two"));
     for file in [&link, &one, &two] {
         std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     }
@@ -218,12 +213,7 @@ async fn a_save_of_the_same_content_and_neighbours_are_not_told() {
     }
     write(&file, "other");
     expect(&mut watch, &file, holds("other")).await;
-    assert!(
-        timeout(Duration::from_millis(300), watch.changed())
-            .await
-            .is_err(),
-        "nothing more to tell"
-    );
+    assert!(timeout(Duration::from_millis(300), watch.changed()).await.is_err(), "nothing more to tell");
 }
 
 #[tokio::test]
@@ -281,9 +271,7 @@ async fn waiting_that_is_given_up_loses_no_change() {
             }
         }
     };
-    timeout(LIMIT, told)
-        .await
-        .expect("the change is told to a later call");
+    timeout(LIMIT, told).await.expect("the change is told to a later call");
 }
 
 #[cfg(unix)]

@@ -32,18 +32,13 @@ impl Image {
         let pair = |(name, value): &(OsString, OsString)| {
             CString::new([name.as_bytes(), b"=", value.as_bytes()].concat())
         };
-        let words = std::iter::once(program.as_os_str())
-            .chain(args.iter().map(OsString::as_os_str))
-            .map(text);
+        let words =
+            std::iter::once(program.as_os_str()).chain(args.iter().map(OsString::as_os_str)).map(text);
         let words: Vec<CString> = words.collect::<Result<_, NulError>>()?;
         let pairs: Vec<CString> = env.iter().map(pair).collect::<Result<_, NulError>>()?;
         let argv = std::iter::once(SH.as_ptr()).chain(pointers(&words)).collect();
         let envp = pointers(&pairs).collect();
-        Ok(Self {
-            argv,
-            envp,
-            _texts: words.into_iter().chain(pairs).collect(),
-        })
+        Ok(Self { argv, envp, _texts: words.into_iter().chain(pairs).collect() })
     }
 
     /// Becomes the program; returns the error's number where that fails. Async-signal-safe.

@@ -83,14 +83,8 @@ fn keep(charge: &Charge, server: i32) -> ! {
     let watched = watch(queue, charge.owner, libc::EVFILT_PROC, libc::NOTE_EXIT);
     // SAFETY: takes nothing.
     let orphaned = !watched || unsafe { libc::getppid() } != charge.owner;
-    Keeper {
-        server,
-        server_ended: false,
-        link: charge.link,
-        killing: orphaned,
-        grace: -1,
-    }
-    .run(queue, charge.owner)
+    Keeper { server, server_ended: false, link: charge.link, killing: orphaned, grace: -1 }
+        .run(queue, charge.owner)
 }
 
 /// `false` where there is no such process any more.
@@ -104,25 +98,13 @@ fn watch(queue: i32, what: i32, filter: i16, flags: u32) -> bool {
         udata: std::ptr::null_mut(),
     };
     // SAFETY: one change is passed, no place for events.
-    unsafe {
-        libc::kevent(
-            queue,
-            &raw const event,
-            1,
-            std::ptr::null_mut(),
-            0,
-            std::ptr::null(),
-        ) == 0
-    }
+    unsafe { libc::kevent(queue, &raw const event, 1, std::ptr::null_mut(), 0, std::ptr::null()) == 0 }
 }
 
 fn tell(link: i32, kind: i32, number: i32) {
     let mut message = [0_u8; MESSAGE];
     let bytes = kind.to_ne_bytes().into_iter().chain(number.to_ne_bytes());
-    message
-        .iter_mut()
-        .zip(bytes)
-        .for_each(|(place, byte)| *place = byte);
+    message.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
     // SAFETY: the buffer is valid for its length. SIGPIPE is blocked.
     unsafe { libc::write(link, message.as_ptr().cast(), MESSAGE) };
 }
@@ -134,11 +116,7 @@ impl Keeper {
             if self.killing {
                 self.signal(libc::SIGKILL);
             }
-            let limit = if self.server_ended || self.killing || self.grace >= 0 {
-                Some(LOOK)
-            } else {
-                None
-            };
+            let limit = if self.server_ended || self.killing || self.grace >= 0 { Some(LOOK) } else { None };
             match next_event(queue, limit) {
                 Some((libc::EVFILT_READ, _)) if !self.take_order() => self.killing = true,
                 Some((libc::EVFILT_PROC, pid)) if pid == owner => self.killing = true,
@@ -197,18 +175,12 @@ impl Keeper {
 
 /// Filter and subject of the next event; `None` when the limit, in milliseconds, has passed.
 fn next_event(queue: i32, limit: Option<i64>) -> Option<(i16, i32)> {
-    let limit = limit.map(|limit| libc::timespec {
-        tv_sec: 0,
-        tv_nsec: limit.wrapping_mul(1_000_000),
-    });
+    let limit = limit.map(|limit| libc::timespec { tv_sec: 0, tv_nsec: limit.wrapping_mul(1_000_000) });
     let limit = limit.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
     // SAFETY: zero is a valid value of every field; one event is asked for, and the limit outlives the call.
     let (count, event) = unsafe {
         let mut event: libc::kevent = std::mem::zeroed();
-        (
-            libc::kevent(queue, std::ptr::null(), 0, &raw mut event, 1, limit),
-            event,
-        )
+        (libc::kevent(queue, std::ptr::null(), 0, &raw mut event, 1, limit), event)
     };
     (count == 1).then(|| (event.filter, i32::try_from(event.ident).unwrap_or(-1)))
 }

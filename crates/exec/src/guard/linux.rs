@@ -50,14 +50,7 @@ impl Child {
         command: &Resolved,
     ) -> io::Result<Self> {
         let image = Image::new(&command.program, &command.args, &command.env)?;
-        Ok(Self {
-            charge,
-            keep,
-            hook,
-            image,
-            stack: vec![0; STACK],
-            failure: 0,
-        })
+        Ok(Self { charge, keep, hook, image, stack: vec![0; STACK], failure: 0 })
     }
 
     /// Starts the server and becomes its guard: returns only where the server could not be started.
@@ -168,20 +161,13 @@ fn close_all(first: i32, last: i32) {
 fn tell(link: i32, kind: i32, number: i32) {
     let mut message = [0_u8; MESSAGE];
     let bytes = kind.to_ne_bytes().into_iter().chain(number.to_ne_bytes());
-    message
-        .iter_mut()
-        .zip(bytes)
-        .for_each(|(place, byte)| *place = byte);
+    message.iter_mut().zip(bytes).for_each(|(place, byte)| *place = byte);
     raw::send(link, &message);
 }
 
 impl Keeper {
     fn run(&mut self, owner: i32, signals: i32) -> ! {
-        let watch = |fd| libc::pollfd {
-            fd,
-            events: libc::POLLIN,
-            revents: 0,
-        };
+        let watch = |fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
         let mut descriptors = [watch(self.link), watch(owner), watch(signals)];
         let mut trimmed = false;
         loop {

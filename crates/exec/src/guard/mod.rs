@@ -91,10 +91,7 @@ struct Charge {
     /// The owner's pid.
     owner: i32,
     /// Generations of launcher above the server, which SIGTERM passes over.
-    #[cfg_attr(
-        not(target_os = "linux"),
-        expect(dead_code, reason = "only Linux has such launchers")
-    )]
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux has such launchers"))]
     launchers: u8,
 }
 
@@ -117,11 +114,7 @@ impl Guard {
     ) -> io::Result<Self> {
         let (owner_end, guard_end) = UnixStream::pair()?;
         let owner = i32::try_from(std::process::id()).map_err(io::Error::other)?;
-        let charge = Charge {
-            link: guard_end.as_raw_fd(),
-            owner,
-            launchers,
-        };
+        let charge = Charge { link: guard_end.as_raw_fd(), owner, launchers };
         let keep = keep.iter().map(AsRawFd::as_raw_fd).collect();
         let mut child = Child::new(charge, keep, hook, command)?;
         #[expect(unsafe_code, reason = "the guard is forked between fork and exec")]
@@ -129,10 +122,7 @@ impl Guard {
         unsafe {
             process.pre_exec(move || child.run());
         }
-        Ok(Self {
-            owner_end,
-            _guard_end: guard_end,
-        })
+        Ok(Self { owner_end, _guard_end: guard_end })
     }
 
     /// After the start: waits for the server's pid. Blocking, but only until the guard's first step.
@@ -160,11 +150,7 @@ impl Link {
     /// Needs the runtime's context.
     pub(crate) fn new(stream: UnixStream) -> io::Result<Self> {
         let stream = tokio::net::UnixStream::from_std(stream)?;
-        Ok(Self {
-            stream,
-            bytes: [0; MESSAGE],
-            filled: 0,
-        })
+        Ok(Self { stream, bytes: [0; MESSAGE], filled: 0 })
     }
 
     /// The next message; `None` when the guard has ended. May be dropped and called again.

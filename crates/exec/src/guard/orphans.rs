@@ -21,11 +21,7 @@ pub(super) struct Scratch {
 impl Scratch {
     /// Zeroed space.
     pub(super) const fn new() -> Self {
-        Self {
-            folder: [0; 2048],
-            file: [0; 1024],
-            tree: [(0, 0); TREE],
-        }
+        Self { folder: [0; 2048], file: [0; 1024], tree: [(0, 0); TREE] }
     }
 
     /// Gives every child of `pid` to `found`. `false` where the kernel does not list them.
@@ -65,10 +61,7 @@ fn children(folder: &mut [u8], file: &mut [u8], pid: i32, mut found: impl FnMut(
     let mut listed = false;
     while let Some(entries) = filled(folder, |buffer| raw::getdents(tasks, buffer)) {
         each_number_entry(entries, |thread| {
-            let path = ProcPath::of(pid)
-                .text(b"/task/")
-                .number(thread)
-                .text(b"/children");
+            let path = ProcPath::of(pid).text(b"/task/").number(thread).text(b"/children");
             listed |= numbers(path.as_bytes(), file, &mut found);
         });
     }
@@ -84,10 +77,7 @@ fn numbers(path: &[u8], buffer: &mut [u8], found: &mut impl FnMut(i32)) -> bool 
     }
     let mut numbers = Numbers::default();
     while let Some(bytes) = filled(buffer, |buffer| raw::read(file, buffer)) {
-        bytes
-            .iter()
-            .filter_map(|&byte| numbers.take(byte))
-            .for_each(&mut *found);
+        bytes.iter().filter_map(|&byte| numbers.take(byte)).for_each(&mut *found);
     }
     numbers.end().into_iter().for_each(found);
     raw::close(file);
@@ -110,10 +100,7 @@ fn each_number_entry(mut entries: &[u8], mut found: impl FnMut(i32)) {
         let mut number = Numbers::default();
         let name = entry.get(ENTRY_NAME..).unwrap_or(&[]);
         if name.first().is_some_and(u8::is_ascii_digit) {
-            name.iter()
-                .find_map(|&byte| number.take(byte))
-                .into_iter()
-                .for_each(&mut found);
+            name.iter().find_map(|&byte| number.take(byte)).into_iter().for_each(&mut found);
         }
         entries = rest;
     }

@@ -21,15 +21,7 @@ pub(super) fn default_signal(signal: i32) {
     let action = [0_u64; 4];
     let old = std::ptr::null::<u64>();
     // SAFETY: the action outlives the call and is no shorter than the kernel's; the old one is not asked for.
-    unsafe {
-        libc::syscall(
-            libc::SYS_rt_sigaction,
-            signal,
-            action.as_ptr(),
-            old,
-            size_of::<u64>(),
-        )
-    };
+    unsafe { libc::syscall(libc::SYS_rt_sigaction, signal, action.as_ptr(), old, size_of::<u64>()) };
 }
 
 pub(super) fn getpid() -> i32 {
@@ -74,13 +66,7 @@ pub(super) fn open(path: &[u8]) -> i32 {
     }
     // SAFETY: the path is NUL-terminated, as checked above, and outlives the call.
     small(unsafe {
-        libc::syscall(
-            libc::SYS_openat,
-            libc::AT_FDCWD,
-            path.as_ptr(),
-            libc::O_RDONLY | libc::O_CLOEXEC,
-            0,
-        )
+        libc::syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC, 0)
     })
 }
 
@@ -94,15 +80,7 @@ pub(super) fn read(descriptor: i32, into: &mut [u8]) -> i32 {
 pub(super) fn send(descriptor: i32, bytes: &[u8]) {
     // SAFETY: the buffer is valid for its length; no address is passed.
     unsafe {
-        libc::syscall(
-            libc::SYS_sendto,
-            descriptor,
-            bytes.as_ptr(),
-            bytes.len(),
-            libc::MSG_NOSIGNAL,
-            0,
-            0,
-        )
+        libc::syscall(libc::SYS_sendto, descriptor, bytes.as_ptr(), bytes.len(), libc::MSG_NOSIGNAL, 0, 0)
     };
 }
 
@@ -144,39 +122,18 @@ pub(super) fn signalfd(mask: u64) -> i32 {
 
 /// Waits until a descriptor is ready, at most `milliseconds` ([`FOREVER`] is for ever).
 pub(super) fn poll(descriptors: &mut [libc::pollfd], milliseconds: i64) -> i32 {
-    let limit = libc::timespec {
-        tv_sec: milliseconds / 1000,
-        tv_nsec: milliseconds % 1000 * 1_000_000,
-    };
-    let limit = if milliseconds < 0 {
-        std::ptr::null()
-    } else {
-        &raw const limit
-    };
+    let limit = libc::timespec { tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000 };
+    let limit = if milliseconds < 0 { std::ptr::null() } else { &raw const limit };
     // SAFETY: the descriptors are valid for their count, the limit is null or outlives the call, no mask is passed.
-    small(unsafe {
-        libc::syscall(
-            libc::SYS_ppoll,
-            descriptors.as_mut_ptr(),
-            descriptors.len(),
-            limit,
-            0,
-            8,
-        )
-    })
+    small(unsafe { libc::syscall(libc::SYS_ppoll, descriptors.as_mut_ptr(), descriptors.len(), limit, 0, 8) })
 }
 
 /// Milliseconds of the clock that never goes back.
 pub(super) fn now() -> i64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the time is a valid place for the call to write to.
     unsafe { libc::syscall(libc::SYS_clock_gettime, libc::CLOCK_MONOTONIC, &raw mut time) };
-    time.tv_sec
-        .wrapping_mul(1000)
-        .wrapping_add(time.tv_nsec / 1_000_000)
+    time.tv_sec.wrapping_mul(1000).wrapping_add(time.tv_nsec / 1_000_000)
 }
 
 pub(super) fn chdir(path: &[u8]) {

@@ -9,12 +9,7 @@ pub(super) struct ProcPath {
 impl ProcPath {
     /// `/proc/` and the number.
     pub(super) fn of(pid: i32) -> Self {
-        Self {
-            bytes: [0; 64],
-            len: 0,
-        }
-        .text(b"/proc/")
-        .number(pid)
+        Self { bytes: [0; 64], len: 0 }.text(b"/proc/").number(pid)
     }
 
     /// Appends text; what does not fit is left out, which makes opening it fail.
@@ -44,11 +39,7 @@ impl ProcPath {
                 break;
             }
         }
-        digits
-            .iter()
-            .take(count)
-            .rev()
-            .fold(self, |path, &digit| path.text(&[digit]))
+        digits.iter().take(count).rev().fold(self, |path, &digit| path.text(&[digit]))
     }
 
     /// The path with its NUL.
@@ -68,10 +59,7 @@ impl Numbers {
     /// Takes one byte; a number when the byte ends one.
     pub(super) fn take(&mut self, byte: u8) -> Option<i32> {
         if byte.is_ascii_digit() {
-            self.value = self
-                .value
-                .wrapping_mul(10)
-                .wrapping_add(i32::from(byte.wrapping_sub(b'0')));
+            self.value = self.value.wrapping_mul(10).wrapping_add(i32::from(byte.wrapping_sub(b'0')));
             self.started = true;
             return None;
         }
@@ -116,14 +104,8 @@ mod tests {
     #[test]
     fn numbers_are_read_across_pieces() {
         let mut numbers = Numbers::default();
-        let found: Vec<i32> = b"12 3\n456"
-            .iter()
-            .filter_map(|&byte| numbers.take(byte))
-            .collect();
-        assert_eq!(
-            (found, numbers.end(), numbers.end()),
-            (vec![12, 3], Some(456), None)
-        );
+        let found: Vec<i32> = b"12 3\n456".iter().filter_map(|&byte| numbers.take(byte)).collect();
+        assert_eq!((found, numbers.end(), numbers.end()), (vec![12, 3], Some(456), None));
         assert_eq!(leading(b"7f0a-80", 16), (0x7f0a, &b"-80"[..]));
     }
 }

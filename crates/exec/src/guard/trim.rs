@@ -131,10 +131,7 @@ mod tests {
             let map = Map::parse(line.as_bytes()).unwrap();
             (map.start, map.end, map.private_writable, map.anonymous)
         };
-        assert_eq!(
-            told("7f00-7f10 rw-p 00000000 00:00 0 "),
-            (0x7f00, 0x7f10, true, true)
-        );
+        assert_eq!(told("7f00-7f10 rw-p 00000000 00:00 0 "), (0x7f00, 0x7f10, true, true));
         assert_eq!(
             told("7f00-7f10 rw-p 00000000 00:00 0                          [heap]"),
             (0x7f00, 0x7f10, true, true)

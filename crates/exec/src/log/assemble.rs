@@ -37,10 +37,7 @@ impl Assembler {
 
     /// Writes text without line feeds. Of what carriage returns separate, the last is what a terminal would show.
     fn write(&mut self, text: &[u8]) {
-        let shown = &text[..text
-            .iter()
-            .rposition(|&byte| byte != b'\r')
-            .map_or(0, |at| at + 1)];
+        let shown = &text[..text.iter().rposition(|&byte| byte != b'\r').map_or(0, |at| at + 1)];
         if shown.is_empty() {
             self.returned |= !text.is_empty();
             return;
@@ -91,10 +88,7 @@ mod tests {
 
     #[test]
     fn lines_are_whole_wherever_the_pieces_are_cut() {
-        assert_eq!(
-            lines(&[b"on", b"e\ntw", b"o\r", b"\nthree"]),
-            ["one+0", "two+0", "three+0"]
-        );
+        assert_eq!(lines(&[b"on", b"e\ntw", b"o\r", b"\nthree"]), ["one+0", "two+0", "three+0"]);
     }
 
     #[test]

@@ -67,11 +67,7 @@ impl fmt::Display for LogLine {
             LogSource::Noise => "[stdout] ",
             LogSource::Note => "[patchbay] ",
         };
-        write!(
-            f,
-            "{hour:02}:{minute:02}:{second:02}.{millis:03} {mark}{}",
-            self.text
-        )
+        write!(f, "{hour:02}:{minute:02}:{second:02}.{millis:03} {mark}{}", self.text)
     }
 }
 
@@ -117,10 +113,7 @@ impl Default for ServerLog {
 impl fmt::Debug for ServerLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.lock();
-        f.debug_struct("ServerLog")
-            .field("lines", &state.lines.len())
-            .field("bytes", &state.bytes)
-            .finish()
+        f.debug_struct("ServerLog").field("lines", &state.lines.len()).field("bytes", &state.bytes).finish()
     }
 }
 
@@ -133,19 +126,14 @@ impl ServerLog {
             lines: VecDeque::new(),
             bytes: 0,
             stderr: Assembler::default(),
-            budget: Budget {
-                left: BURST,
-                filled: Instant::now(),
-            },
+            budget: Budget { left: BURST, filled: Instant::now() },
             flood: VecDeque::new(),
             flood_left_out: 0,
             left_out: 0,
             noise: 0,
             revision: 0,
         };
-        Self {
-            state: Arc::new(Mutex::new(state)),
-        }
+        Self { state: Arc::new(Mutex::new(state)) }
     }
 
     /// Takes a line of stdout that is no protocol message.
@@ -195,12 +183,7 @@ impl ServerLog {
         lines.extend(state.flood.iter().map(|raw| state.finish(raw)));
         if let Some((bytes, beyond)) = state.stderr.unfinished() {
             let at = SystemTime::now();
-            lines.push(state.finish(&Raw {
-                at,
-                source: LogSource::Stderr,
-                bytes: bytes.to_vec(),
-                beyond,
-            }));
+            lines.push(state.finish(&Raw { at, source: LogSource::Stderr, bytes: bytes.to_vec(), beyond }));
         }
         lines.drain(..lines.len().saturating_sub(n));
         lines
@@ -243,31 +226,17 @@ impl State {
             let mut bytes = Vec::new();
             if self.flood.len() == FLOOD_TAIL {
                 // In the place of the oldest: a flood is no reason to allocate.
-                bytes = self
-                    .flood
-                    .pop_front()
-                    .map(|oldest| oldest.bytes)
-                    .unwrap_or_default();
+                bytes = self.flood.pop_front().map(|oldest| oldest.bytes).unwrap_or_default();
                 bytes.clear();
                 self.leave_out(1);
             }
             bytes.extend_from_slice(line);
-            self.flood.push_back(Raw {
-                at,
-                source,
-                bytes,
-                beyond,
-            });
+            self.flood.push_back(Raw { at, source, bytes, beyond });
             return;
         }
         self.end_flood();
         self.budget.left -= 1;
-        let line = self.finish(&Raw {
-            at,
-            source,
-            bytes: line.to_vec(),
-            beyond,
-        });
+        let line = self.finish(&Raw { at, source, bytes: line.to_vec(), beyond });
         self.keep(line);
     }
 
@@ -299,10 +268,7 @@ impl State {
 
     /// Passes over what a flood would push out again at once; gives the part of the piece that is to be looked at.
     fn pass_over<'a>(&mut self, assembler: &mut Assembler, piece: &'a [u8]) -> &'a [u8] {
-        let Some(cut) = memrchr_iter(b'\n', piece)
-            .nth(FLOOD_TAIL)
-            .filter(|_| self.flooded())
-        else {
+        let Some(cut) = memrchr_iter(b'\n', piece).nth(FLOOD_TAIL).filter(|_| self.flooded()) else {
             return piece;
         };
         let (old, newest) = piece.split_at(cut + 1);
@@ -326,11 +292,7 @@ impl State {
     fn flood_note(&self) -> Option<LogLine> {
         let at = self.flood.front()?.at;
         let text = format!("{} lines left out: too many came at once", self.flood_left_out);
-        (self.flood_left_out > 0).then_some(LogLine {
-            at,
-            source: LogSource::Note,
-            text,
-        })
+        (self.flood_left_out > 0).then_some(LogLine { at, source: LogSource::Note, text })
     }
 
     /// Makes a line fit to be shown: valid, clean, redacted before it is cut, so that no half of a secret stays.
@@ -350,11 +312,7 @@ impl State {
             text.push_str(&format!(" … ({beyond} more bytes cut)"));
         }
         text.shrink_to_fit();
-        LogLine {
-            at: raw.at,
-            source: raw.source,
-            text,
-        }
+        LogLine { at: raw.at, source: raw.source, text }
     }
 }
 

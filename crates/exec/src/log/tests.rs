@@ -1,3 +1,5 @@
+//! The log of one server: what is cut, what is dropped, and what it costs to be flooded.
+
 use super::*;
 
 fn texts(log: &ServerLog, n: usize) -> Vec<String> {
@@ -20,11 +22,7 @@ fn the_tail_shows_the_newest_lines_oldest_first_with_their_source() {
 #[test]
 fn a_stamp_is_the_time_of_day_in_utc() {
     let at = UNIX_EPOCH + Duration::from_millis(86_400_000 + 3_723_004);
-    let line = LogLine {
-        at,
-        source: LogSource::Stderr,
-        text: "x".into(),
-    };
+    let line = LogLine { at, source: LogSource::Stderr, text: "x".into() };
     assert_eq!(line.to_string(), "01:02:03.004 x");
 }
 
@@ -33,11 +31,7 @@ fn a_line_that_is_not_ended_yet_is_shown_and_cut() {
     let log = ServerLog::default();
     log.stderr("ä".repeat(100_000).as_bytes());
     let text = texts(&log, 1).remove(0);
-    assert!(
-        text.len() < LINE_LIMIT + 64 && text.ends_with("more bytes cut)"),
-        "{}",
-        text.len()
-    );
+    assert!(text.len() < LINE_LIMIT + 64 && text.ends_with("more bytes cut)"), "{}", text.len());
     log.stderr_end();
     assert_eq!(texts(&log, 5), [text]);
 }
@@ -49,29 +43,17 @@ async fn a_flood_keeps_its_newest_lines_and_counts_the_others() {
         log.stderr(format!("line {n}\n").as_bytes());
     }
     let tail = texts(&log, 51);
-    assert_eq!(
-        tail[0],
-        format!("{} lines left out: too many came at once", 100_000 - 1050)
-    );
-    assert_eq!(
-        (tail[1].as_str(), tail[50].as_str()),
-        ("line 99950", "line 99999")
-    );
+    assert_eq!(tail[0], format!("{} lines left out: too many came at once", 100_000 - 1050));
+    assert_eq!((tail[1].as_str(), tail[50].as_str()), ("line 99950", "line 99999"));
     assert_eq!(log.left_out(), 100_000 - 1050);
 
     tokio::time::advance(Duration::from_millis(250)).await;
     log.stderr(b"still too early for all that is kept\n");
-    assert_eq!(
-        (log.left_out(), texts(&log, 2)[0].as_str()),
-        (100_000 - 1049, "line 99999")
-    );
+    assert_eq!((log.left_out(), texts(&log, 2)[0].as_str()), (100_000 - 1049, "line 99999"));
     tokio::time::advance(Duration::from_millis(750)).await;
     log.stderr(b"after\n");
     let tail = texts(&log, 3);
-    assert_eq!(
-        tail,
-        ["line 99999", "still too early for all that is kept", "after"]
-    );
+    assert_eq!(tail, ["line 99999", "still too early for all that is kept", "after"]);
     assert!(texts(&log, usize::MAX).len() == 1000 + 1 + 50 + 1);
 }
 
@@ -99,12 +81,7 @@ fn the_log_stays_below_its_limit_and_drops_the_oldest() {
     }
     let state = log.lock();
     assert!(state.bytes <= LOG_LIMIT && state.bytes > LOG_LIMIT / 2);
-    assert!(
-        state
-            .lines
-            .back()
-            .is_some_and(|line| line.text.starts_with("0899"))
-    );
+    assert!(state.lines.back().is_some_and(|line| line.text.starts_with("0899")));
 }
 
 #[test]

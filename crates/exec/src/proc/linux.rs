@@ -19,16 +19,10 @@ pub(crate) fn look(pid: i32) -> Option<Stat> {
 /// The words after the name, which may hold anything but ends at the last `)`: state is the third of them all.
 fn parse(pid: i32, stat: &[u8]) -> Option<Stat> {
     let after_name = stat.rsplit(|&byte| byte == b')').next()?;
-    let words: Vec<&str> = std::str::from_utf8(after_name)
-        .ok()?
-        .split_ascii_whitespace()
-        .collect();
+    let words: Vec<&str> = std::str::from_utf8(after_name).ok()?.split_ascii_whitespace().collect();
     let number = |field: usize| words.get(field - 3)?.parse().ok();
     Some(Stat {
-        id: Identity {
-            pid,
-            start: words.get(22 - 3)?.parse().ok()?,
-        },
+        id: Identity { pid, start: words.get(22 - 3)?.parse().ok()? },
         parent: number(4)?,
         group: number(5)?,
         session: number(6)?,
@@ -68,9 +62,7 @@ fn pidfd_open(pid: i32) -> Option<i32> {
     #[expect(unsafe_code, reason = "system call")]
     // SAFETY: no memory is passed.
     let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    i32::try_from(descriptor)
-        .ok()
-        .filter(|&descriptor| descriptor >= 0)
+    i32::try_from(descriptor).ok().filter(|&descriptor| descriptor >= 0)
 }
 
 fn close(descriptor: Option<i32>) {

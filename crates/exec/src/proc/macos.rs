@@ -25,16 +25,10 @@ pub(crate) fn look(pid: i32) -> Option<Stat> {
     // SAFETY: zero is a valid value of every field, and the buffer is as large as the size passed says.
     let (filled, bsd) = unsafe {
         let mut bsd: libc::proc_bsdinfo = std::mem::zeroed();
-        (
-            libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, (&raw mut bsd).cast(), size),
-            bsd,
-        )
+        (libc::proc_pidinfo(pid, libc::PROC_PIDTBSDINFO, 0, (&raw mut bsd).cast(), size), bsd)
     };
     (filled == size).then(|| Stat {
-        id: Identity {
-            pid,
-            start: bsd.pbi_start_tvsec * 1_000_000 + bsd.pbi_start_tvusec,
-        },
+        id: Identity { pid, start: bsd.pbi_start_tvsec * 1_000_000 + bsd.pbi_start_tvusec },
         parent: i32::try_from(bsd.pbi_ppid).unwrap_or(-1),
         group: i32::try_from(bsd.pbi_pgid).unwrap_or(-1),
         // SAFETY: no memory is passed.

@@ -54,13 +54,7 @@ mod tests {
     fn this_process_is_alive_and_another_start_is_another_process() {
         let own = Identity::of(i32::try_from(std::process::id()).unwrap()).unwrap();
         assert!(own.alive());
-        assert!(
-            !Identity {
-                start: own.start + 1,
-                ..own
-            }
-            .alive()
-        );
+        assert!(!Identity { start: own.start + 1, ..own }.alive());
         assert!(list().unwrap().iter().any(|stat| stat.id == own));
         assert_eq!(era(), era());
     }
@@ -70,13 +64,7 @@ mod tests {
     fn a_signal_reaches_only_the_process_that_is_meant() {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let id = Identity::of(i32::try_from(child.id()).unwrap()).unwrap();
-        signal(
-            Identity {
-                start: id.start + 1,
-                ..id
-            },
-            libc::SIGKILL,
-        );
+        signal(Identity { start: id.start + 1, ..id }, libc::SIGKILL);
         assert!(id.alive());
         signal(id, libc::SIGKILL);
         child.wait().unwrap();

@@ -63,20 +63,9 @@ pub(crate) fn arguments(plan: &Plan) -> Vec<OsString> {
         add(&[word("--unshare-net")]);
     }
     let root = plan.writable.iter().find(|path| path.parent().is_none());
-    add(&[
-        word(if root.is_some() { "--bind" } else { "--ro-bind" }),
-        word("/"),
-        word("/"),
-    ]);
+    add(&[word(if root.is_some() { "--bind" } else { "--ro-bind" }), word("/"), word("/")]);
     // Root owns the system's switches in /proc/sys and its like, also without capabilities.
-    add(&[
-        word("--dev"),
-        word("/dev"),
-        word("--proc"),
-        word("/proc"),
-        word("--remount-ro"),
-        word("/proc"),
-    ]);
+    add(&[word("--dev"), word("/dev"), word("--proc"), word("/proc"), word("--remount-ro"), word("/proc")]);
     if root.is_some() {
         add(&[word("--ro-bind"), word("/sys"), word("/sys")]);
     }
@@ -93,14 +82,7 @@ pub(crate) fn arguments(plan: &Plan) -> Vec<OsString> {
         let path = closed.path.as_os_str();
         match closed.kind {
             Kind::Folder | Kind::Sockets => {
-                add(&[
-                    word("--perms"),
-                    word("0000"),
-                    word("--tmpfs"),
-                    path,
-                    word("--remount-ro"),
-                    path,
-                ]);
+                add(&[word("--perms"), word("0000"), word("--tmpfs"), path, word("--remount-ro"), path]);
             }
             // Without device access on its mount, the null device cannot be opened at all.
             Kind::File | Kind::Socket => add(&[word("--ro-bind"), word("/dev/null"), path]),
@@ -118,11 +100,7 @@ pub(crate) fn gaps(plan: &Plan) -> Vec<String> {
     let shared = plan.network && !landlock::scopes_sockets();
     let abstract_sockets =
         "abstract sockets of other programs: this kernel cannot close them while the network is shared";
-    plan.gaps
-        .iter()
-        .cloned()
-        .chain(shared.then(|| abstract_sockets.into()))
-        .collect()
+    plan.gaps.iter().cloned().chain(shared.then(|| abstract_sockets.into())).collect()
 }
 
 impl Bubblewrap {
@@ -134,10 +112,7 @@ impl Bubblewrap {
 
     /// The command around a server, with the descriptors that it reads.
     pub(crate) fn confine(&self, plan: &Plan, command: Resolved) -> io::Result<Confined> {
-        let sockets = Sockets {
-            internet: true,
-            unix: true,
-        };
+        let sockets = Sockets { internet: true, unix: true };
         let filter = syscall::nameless_file(&seccomp::bytes(&seccomp::filter(sockets)))?;
         let (info, told) = io::pipe()?;
         let (info, told) = (OwnedFd::from(info), OwnedFd::from(told));
@@ -147,41 +122,24 @@ impl Bubblewrap {
         }
         options.extend(["--seccomp".into(), filter.as_raw_fd().to_string().into()]);
         options.extend(["--info-fd".into(), told.as_raw_fd().to_string().into()]);
-        let options: Vec<u8> = options
-            .iter()
-            .flat_map(|option| [option.as_bytes(), b"\0"].concat())
-            .collect();
+        let options: Vec<u8> =
+            options.iter().flat_map(|option| [option.as_bytes(), b"\0"].concat()).collect();
         let options = syscall::nameless_file(&options)?;
-        let mut args: Vec<OsString> = vec![
-            "--args".into(),
-            options.as_raw_fd().to_string().into(),
-            "--".into(),
-        ];
+        let mut args: Vec<OsString> =
+            vec!["--args".into(), options.as_raw_fd().to_string().into(), "--".into()];
         args.push(command.program.into_os_string());
         args.extend(command.args);
         // A namespace of its own has its own abstract sockets.
-        let scope = if plan.network {
-            landlock::socket_scope()?
-        } else {
-            None
-        };
+        let scope = if plan.network { landlock::socket_scope()? } else { None };
         let hook: Hook = Box::new(move || {
             syscall::leave_keyring()?;
             let Some(scope) = &scope else { return Ok(()) };
             syscall::no_new_privileges()?;
             syscall::landlock_restrict(scope.as_fd())
         });
-        let state = SandboxState {
-            active: true,
-            label: self.version.clone(),
-            gaps: gaps(plan),
-        };
+        let state = SandboxState { active: true, label: self.version.clone(), gaps: gaps(plan) };
         Ok(Confined {
-            command: Resolved {
-                program: self.program.clone(),
-                args,
-                ..command
-            },
+            command: Resolved { program: self.program.clone(), args, ..command },
             keep: vec![filter, told, options],
             hook: Some(hook),
             info: Some(info),
@@ -231,10 +189,8 @@ pub(crate) fn server_pid(info: OwnedFd, limit: Duration) -> io::Result<u32> {
     let ended = syscall::process_end(init)?;
     let children = format!("/proc/{init}/task/{init}/children");
     loop {
-        let first = fs::read_to_string(&children)?
-            .split_ascii_whitespace()
-            .next()
-            .and_then(|pid| pid.parse().ok());
+        let first =
+            fs::read_to_string(&children)?.split_ascii_whitespace().next().and_then(|pid| pid.parse().ok());
         if let Some(pid) = first {
             return Ok(pid);
         }
@@ -251,18 +207,12 @@ mod tests {
     use crate::sandbox::closed::Closed;
 
     fn plan() -> Plan {
-        let closed = |path: &str, kind| Closed {
-            path: path.into(),
-            kind,
-        };
+        let closed = |path: &str, kind| Closed { path: path.into(), kind };
         Plan {
             writable: vec!["/home/ada/.cache".into(), "/home/ada/work".into()],
             hidden: vec!["/run".into()],
             shown: vec!["/run/systemd/resolve".into()],
-            closed: vec![
-                closed("/home/ada/.ssh", Kind::Folder),
-                closed("/home/ada/work/.env", Kind::File),
-            ],
+            closed: vec![closed("/home/ada/.ssh", Kind::Folder), closed("/home/ada/work/.env", Kind::File)],
             cwd: "/home/ada/work".into(),
             ..Plan::trial(false)
         }
@@ -277,22 +227,16 @@ mod tests {
             --perms 0000 --tmpfs /home/ada/.ssh --remount-ro /home/ada/.ssh \
             --ro-bind /dev/null /home/ada/work/.env --remount-ro /run --chdir /home/ada/work";
         assert_eq!(words(&plan()), format!("{} {expected}", ALWAYS.join(" ")));
-        let open = words(&Plan {
-            network: true,
-            writable: vec!["/".into()],
-            ..plan()
-        });
-        assert!(
-            !open.contains("--unshare-net") && open.contains("--bind / / --dev /dev"),
-            "{open}"
-        );
+        let open = words(&Plan { network: true, writable: vec!["/".into()], ..plan() });
+        assert!(!open.contains("--unshare-net") && open.contains("--bind / / --dev /dev"), "{open}");
         assert_eq!(open.matches(" / /").count(), 1);
     }
 
     #[test]
     fn an_older_bubblewrap_is_not_asked_for_what_it_does_not_know() {
         let knows = |version: &str| {
-            Bubblewrap { program: "/usr/bin/bwrap".into(), version: version.into() }.knows_no_user_namespaces()
+            Bubblewrap { program: "/usr/bin/bwrap".into(), version: version.into() }
+                .knows_no_user_namespaces()
         };
         assert!(knows("bubblewrap 0.8.0") && knows("bubblewrap 0.11.0") && knows("bubblewrap 1.0"));
         assert!(!knows("bubblewrap 0.6.1") && !knows("bubblewrap built from source"));

@@ -68,28 +68,13 @@ pub(crate) fn look(policy: &Policy) -> Look {
     roots.sort_unstable();
     roots.dedup_by(|root, before| root.starts_with(*before));
     for root in roots {
-        walk.below(
-            root,
-            usize::MAX,
-            &mut |entry| names.is_match(entry.file_name()),
-            &passed_over,
-        );
+        walk.below(root, usize::MAX, &mut |entry| names.is_match(entry.file_name()), &passed_over);
     }
-    walk.below(
-        &policy.host.home,
-        1,
-        &mut |entry| names.is_match(entry.file_name()),
-        &passed_over,
-    );
+    walk.below(&policy.host.home, 1, &mut |entry| names.is_match(entry.file_name()), &passed_over);
     for blocked in &policy.blocked {
         if let Place::Below { base, glob } = &blocked.place {
             let matcher = glob.compile_matcher();
-            walk.below(
-                base,
-                usize::MAX,
-                &mut |entry| matcher.is_match(entry.path()),
-                &|_| false,
-            );
+            walk.below(base, usize::MAX, &mut |entry| matcher.is_match(entry.path()), &|_| false);
         }
     }
     let by_name = walk.found.iter().filter_map(|path| entry(path, Some(policy)));
@@ -99,23 +84,16 @@ pub(crate) fn look(policy: &Policy) -> Look {
     });
     let mut entries: Vec<Entry> = by_path.chain(by_name).collect();
     entries.extend(other_names(policy, &entries, &mut walk));
-    Look {
-        too_many: entries.len() > MOST,
-        entries,
-        stopped_at: walk.stopped_at,
-    }
+    Look { too_many: entries.len() > MOST, entries, stopped_at: walk.stopped_at }
 }
 
 /// The doors that exist, and every socket that somebody listens on outside the project's own folders.
 pub(crate) fn doors(policy: &Policy) -> Vec<Closed> {
     let fixed = policy.host.doors.iter().filter_map(|door| door_at(door));
     let listening = fs::read_to_string(&policy.host.socket_table).unwrap_or_default();
-    let sockets = listening_paths(&listening)
-        .filter(|path| !policy.is_own(path))
-        .filter_map(|path| entry(&path, None));
-    let sockets = sockets
-        .map(|entry| entry.closed)
-        .filter(|closed| closed.kind == Kind::Socket);
+    let sockets =
+        listening_paths(&listening).filter(|path| !policy.is_own(path)).filter_map(|path| entry(&path, None));
+    let sockets = sockets.map(|entry| entry.closed).filter(|closed| closed.kind == Kind::Socket);
     fixed.chain(sockets.take(MOST)).collect()
 }
 
@@ -123,7 +101,8 @@ fn door_at(path: &Path) -> Option<Closed> {
     let closed = entry(path, None)?.closed;
     let is_socket = |entry: fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_socket());
     let only_sockets = closed.kind == Kind::Folder
-        && fs::read_dir(&closed.path).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_socket)));
+        && fs::read_dir(&closed.path)
+            .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(is_socket)));
     Some(if only_sockets { Closed { kind: Kind::Sockets, ..closed } } else { closed })
 }
 
@@ -155,24 +134,14 @@ fn names(policy: &Policy) -> GlobSet {
 fn entry(path: &Path, found_for: Option<&Policy>) -> Option<Entry> {
     let real = fs::canonicalize(path).ok()?;
     if let Some(policy) = found_for.filter(|_| real != path) {
-        let own = policy
-            .scopes()
-            .chain([policy.host.home.as_path()])
-            .any(|root| real.starts_with(root));
+        let own = policy.scopes().chain([policy.host.home.as_path()]).any(|root| real.starts_with(root));
         if !own || policy.scopes().any(|root| root.starts_with(&real)) {
             return None;
         }
     }
     let found = fs::symlink_metadata(&real).ok()?;
-    let closed = Closed {
-        kind: kind(&real)?,
-        path: real,
-    };
-    Some(Entry {
-        named: path.to_path_buf(),
-        closed,
-        identity: (found.dev(), found.ino()),
-    })
+    let closed = Closed { kind: kind(&real)?, path: real };
+    Some(Entry { named: path.to_path_buf(), closed, identity: (found.dev(), found.ino()) })
 }
 
 /// Hard links: other names, in folders that servers write, of files that are blocked. Looked for only where a
@@ -191,12 +160,7 @@ fn other_names(policy: &Policy, entries: &[Entry], walk: &mut Walk) -> Vec<Entry
         note(&entry.closed.path);
         if entry.closed.kind == Kind::Folder {
             let mut inside = Walk::with_budget(1000);
-            inside.below(
-                &entry.closed.path,
-                3,
-                &mut |entry| entry.path().is_file(),
-                &|_| false,
-            );
+            inside.below(&entry.closed.path, 3, &mut |entry| entry.path().is_file(), &|_| false);
             inside.found.iter().for_each(|path| note(path));
         }
     }
@@ -206,20 +170,12 @@ fn other_names(policy: &Policy, entries: &[Entry], walk: &mut Walk) -> Vec<Entry
     let before = walk.found.len();
     let mut same = |entry: &fs::DirEntry| {
         entry.file_type().is_ok_and(|kind| kind.is_file())
-            && entry
-                .metadata()
-                .is_ok_and(|found| wanted.contains(&(found.dev(), found.ino())))
+            && entry.metadata().is_ok_and(|found| wanted.contains(&(found.dev(), found.ino())))
     };
-    for root in policy
-        .scopes()
-        .chain(policy.host.temp.iter().map(PathBuf::as_path))
-    {
+    for root in policy.scopes().chain(policy.host.temp.iter().map(PathBuf::as_path)) {
         walk.below(root, usize::MAX, &mut same, &|_| false);
     }
-    walk.found[before..]
-        .iter()
-        .filter_map(|path| entry(path, None))
-        .collect()
+    walk.found[before..].iter().filter_map(|path| entry(path, None)).collect()
 }
 
 /// What a running server was started with, to notice blocked names that appear later.
@@ -231,14 +187,8 @@ pub struct Held {
 
 impl Held {
     pub(crate) fn new(policy: &Policy, found: &[Entry]) -> Self {
-        let known = found
-            .iter()
-            .map(|entry| (entry.named.clone(), entry.identity))
-            .collect();
-        Self {
-            policy: policy.clone(),
-            known,
-        }
+        let known = found.iter().map(|entry| (entry.named.clone(), entry.identity)).collect();
+        Self { policy: policy.clone(), known }
     }
 
     /// Blocked names that have appeared (or were replaced by another file) since the start or since the last call:
@@ -280,13 +230,7 @@ mod tests {
             host: Host::new(|_| None),
         };
         let doors = doors(&Policy::new("s", inputs).unwrap());
-        assert!(
-            doors.contains(&Closed {
-                path: stray,
-                kind: Kind::Socket
-            }),
-            "{doors:?}"
-        );
+        assert!(doors.contains(&Closed { path: stray, kind: Kind::Socket }), "{doors:?}");
         assert!(doors.iter().all(|door| door.path != own), "{doors:?}");
     }
 
@@ -298,9 +242,6 @@ mod tests {
             0000: 00000002 00000000 00010000 0001 01 37655 @/tmp/.X11-unix/X0\n\
             0000: 00000002 00000000 00010000 0001 01 37656\n\
             broken\n";
-        assert_eq!(
-            listening_paths(table).collect::<Vec<_>>(),
-            [Path::new("/run/user/7/bus")]
-        );
+        assert_eq!(listening_paths(table).collect::<Vec<_>>(), [Path::new("/run/user/7/bus")]);
     }
 }

@@ -44,13 +44,8 @@ pub(crate) const DOOR_VARIABLES: &[&str] = &[
 pub(crate) const MADE_CACHES: &[&str] = &[".cache", ".npm", ".local/share/uv"];
 
 /// Further caches below the home folder, writable where they exist.
-const CACHES: &[&str] = &[
-    ".local/share/pnpm",
-    ".yarn/berry/cache",
-    ".bun/install/cache",
-    "go/pkg/mod",
-    "Library/Caches",
-];
+const CACHES: &[&str] =
+    &[".local/share/pnpm", ".yarn/berry/cache", ".bun/install/cache", "go/pkg/mod", "Library/Caches"];
 
 /// Variables that move a cache.
 const CACHE_VARIABLES: &[&str] = &[
@@ -83,66 +78,36 @@ impl Host {
     pub(crate) const HIDDEN: &'static [&'static str] = &["/run", "/var/run"];
 
     /// What of the hidden folders is shown: removable disks and, on some systems, the programs themselves.
-    pub(crate) const SHOWN: &'static [&'static str] = &[
-        "/run/media",
-        "/run/current-system",
-        "/run/booted-system",
-        "/run/opengl-driver",
-    ];
+    pub(crate) const SHOWN: &'static [&'static str] =
+        &["/run/media", "/run/current-system", "/run/booted-system", "/run/opengl-driver"];
 
     /// Reads the owner's environment through `variable`.
     #[must_use]
     pub fn new(variable: impl Fn(&str) -> Option<OsString>) -> Self {
-        let folder = |name: &str| {
-            variable(name)
-                .map(PathBuf::from)
-                .filter(|path| path.is_absolute())
-        };
+        let folder = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());
         let home = lexical(&folder("HOME").unwrap_or_else(|| PathBuf::from("/")));
         // A temp folder that holds the home would make everything writable.
         let usable = |path: &PathBuf| !home.starts_with(path);
         let mut temp = vec![PathBuf::from("/tmp"), PathBuf::from("/var/tmp")];
         temp.extend(folder("TMPDIR").map(|path| lexical(&path)));
         temp.retain(usable);
-        let mut caches: Vec<PathBuf> = MADE_CACHES
-            .iter()
-            .chain(CACHES)
-            .map(|cache| home.join(cache))
-            .collect();
-        caches.extend(
-            CACHE_VARIABLES
-                .iter()
-                .filter_map(|name| folder(name))
-                .map(|path| lexical(&path)),
-        );
+        let mut caches: Vec<PathBuf> =
+            MADE_CACHES.iter().chain(CACHES).map(|cache| home.join(cache)).collect();
+        caches.extend(CACHE_VARIABLES.iter().filter_map(|name| folder(name)).map(|path| lexical(&path)));
         caches.retain(usable);
         let mut doors: Vec<PathBuf> = HOME_DOORS.iter().map(|door| home.join(door)).collect();
         doors.push("/tmp/.X11-unix".into());
         doors.extend(
-            ["SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "GNOME_KEYRING_CONTROL"]
-                .into_iter()
-                .filter_map(folder),
+            ["SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "GNOME_KEYRING_CONTROL"].into_iter().filter_map(folder),
         );
-        let addresses = [
-            "DBUS_SESSION_BUS_ADDRESS",
-            "DBUS_SYSTEM_BUS_ADDRESS",
-            "DOCKER_HOST",
-            "CONTAINER_HOST",
-        ];
+        let addresses =
+            ["DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS", "DOCKER_HOST", "CONTAINER_HOST"];
         let addresses = addresses.into_iter().filter_map(&variable);
         doors.extend(
-            addresses
-                .filter_map(|address| address.into_string().ok())
-                .flat_map(|address| sockets(&address)),
+            addresses.filter_map(|address| address.into_string().ok()).flat_map(|address| sockets(&address)),
         );
         doors.retain(|door| !home.starts_with(door));
-        Self {
-            home,
-            temp,
-            caches,
-            doors,
-            socket_table: "/proc/net/unix".into(),
-        }
+        Self { home, temp, caches, doors, socket_table: "/proc/net/unix".into() }
     }
 
     /// The host of this process.
@@ -170,12 +135,7 @@ mod tests {
     use super::*;
 
     fn host(variables: &[(&str, &str)]) -> Host {
-        Host::new(|name| {
-            variables
-                .iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| value.into())
-        })
+        Host::new(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()))
     }
 
     #[test]
@@ -190,17 +150,9 @@ mod tests {
             ("CONTAINER_HOST", "tcp://1.2.3.4:5"),
         ]);
         for door in ["/run/user/7/bus", "/b", "/home/ada/engine.sock"] {
-            assert!(
-                host.doors.contains(&door.into()),
-                "{door} is missing in {:?}",
-                host.doors
-            );
+            assert!(host.doors.contains(&door.into()), "{door} is missing in {:?}", host.doors);
         }
-        assert!(
-            host.doors
-                .iter()
-                .all(|door| door.is_absolute() && door.parent().is_some())
-        );
+        assert!(host.doors.iter().all(|door| door.is_absolute() && door.parent().is_some()));
     }
 
     #[test]
@@ -212,10 +164,6 @@ mod tests {
             ("UV_CACHE_DIR", "x"),
         ]);
         assert_eq!(host.temp, [Path::new("/tmp"), Path::new("/var/tmp")]);
-        assert!(
-            host.caches.iter().all(|cache| cache.starts_with("/home/ada/")),
-            "{:?}",
-            host.caches
-        );
+        assert!(host.caches.iter().all(|cache| cache.starts_with("/home/ada/")), "{:?}", host.caches);
     }
 }

@@ -34,14 +34,8 @@ const DEVICES: &str = "/dev";
 
 /// Devices that every program may expect, and the folder of shared memory. Terminals are not among them: the user's
 /// own could not be told from a server's.
-const OPEN_DEVICES: &[&str] = &[
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/shm",
-];
+const OPEN_DEVICES: &[&str] =
+    &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/shm"];
 
 /// Folders that writing never reaches, whatever is above them.
 const NEVER_WRITTEN: &[&str] = &["/proc", "/sys"];
@@ -72,9 +66,7 @@ impl Grants {
     pub(crate) fn new(plan: &Plan) -> Self {
         let mut grants = Self::default();
         let closed = plan.closed.iter().filter(|closed| !matches!(closed.kind, Kind::Socket | Kind::Sockets));
-        let closed: Vec<(&Path, Kind)> = closed
-            .map(|closed| (closed.path.as_path(), closed.kind))
-            .collect();
+        let closed: Vec<(&Path, Kind)> = closed.map(|closed| (closed.path.as_path(), closed.kind)).collect();
         let hidden = plan.hidden.iter().map(|path| (path.as_path(), Kind::Folder));
         let devices = (Path::new(DEVICES), Kind::Folder);
         let shut: Vec<_> = closed.iter().copied().chain(hidden).chain([devices]).collect();
@@ -82,24 +74,13 @@ impl Grants {
         for path in &plan.shown {
             grants.split(path, &closed, Grant::Read);
         }
-        grants.list.extend(
-            OPEN_DEVICES
-                .iter()
-                .map(|device| (PathBuf::from(device), Grant::Write)),
-        );
+        grants.list.extend(OPEN_DEVICES.iter().map(|device| (PathBuf::from(device), Grant::Write)));
         for root in &plan.writable {
             let never = NEVER_WRITTEN.iter().map(|path| (Path::new(path), Kind::Folder));
-            let outside = shut
-                .iter()
-                .copied()
-                .chain(never)
-                .filter(|(path, _)| !root.starts_with(path));
+            let outside = shut.iter().copied().chain(never).filter(|(path, _)| !root.starts_with(path));
             let shut: Vec<_> = closed.iter().copied().chain(outside).collect();
             if let Some((inside, _)) = closed.iter().find(|(path, _)| path.starts_with(root)) {
-                grants.carved.push((
-                    inside.parent().unwrap_or(root).to_path_buf(),
-                    inside.to_path_buf(),
-                ));
+                grants.carved.push((inside.parent().unwrap_or(root).to_path_buf(), inside.to_path_buf()));
             }
             grants.split(root, &shut, Grant::Write);
         }
@@ -111,11 +92,7 @@ impl Grants {
         if self.stopped_at.is_some() || shut.iter().any(|(path, _)| at.starts_with(path)) {
             return;
         }
-        let below: Vec<_> = shut
-            .iter()
-            .copied()
-            .filter(|(path, _)| path.starts_with(at))
-            .collect();
+        let below: Vec<_> = shut.iter().copied().filter(|(path, _)| path.starts_with(at)).collect();
         if below.is_empty() {
             return self.add(at, grant);
         }
@@ -134,8 +111,7 @@ impl Grants {
         if self.list.len() < MAX_GRANTS {
             self.list.push((at.to_path_buf(), grant));
         } else {
-            self.stopped_at
-                .get_or_insert_with(|| at.parent().unwrap_or(at).to_path_buf());
+            self.stopped_at.get_or_insert_with(|| at.parent().unwrap_or(at).to_path_buf());
         }
     }
 
@@ -150,10 +126,7 @@ impl Grants {
             )
         }));
         gaps.extend(self.stopped_at.iter().map(|folder| {
-            format!(
-                "reading `{}`: it has too many entries beside a blocked one",
-                folder.display()
-            )
+            format!("reading `{}`: it has too many entries beside a blocked one", folder.display())
         }));
         gaps.push(
             "names, sizes and times of blocked files can be asked for; modes, owners and times of the user's files \
@@ -180,10 +153,7 @@ pub(crate) fn confine(plan: &Plan, command: Resolved) -> io::Result<Confined> {
     let version = syscall::landlock_version();
     let grants = Grants::new(plan);
     let ruleset = ruleset(&grants, version)?;
-    let filter = seccomp::filter(Sockets {
-        internet: plan.network,
-        unix: false,
-    });
+    let filter = seccomp::filter(Sockets { internet: plan.network, unix: false });
     let hook: Hook = Box::new(move || {
         syscall::leave_keyring()?;
         syscall::no_new_privileges()?;
@@ -192,20 +162,8 @@ pub(crate) fn confine(plan: &Plan, command: Resolved) -> io::Result<Confined> {
         syscall::seccomp(&filter)
     });
     let label = format!("Landlock (version {version}) and seccomp");
-    let state = SandboxState {
-        active: true,
-        label,
-        gaps: grants.gaps(plan, version),
-    };
-    Ok(Confined {
-        command,
-        keep: Vec::new(),
-        hook: Some(hook),
-        info: None,
-        launchers: 0,
-        state,
-        held: None,
-    })
+    let state = SandboxState { active: true, label, gaps: grants.gaps(plan, version) };
+    Ok(Confined { command, keep: Vec::new(), hook: Some(hook), info: None, launchers: 0, state, held: None })
 }
 
 /// Whether this kernel can keep a process from the abstract sockets of others.
@@ -219,19 +177,14 @@ pub(crate) fn socket_scope() -> io::Result<Option<OwnedFd>> {
     if !scopes_sockets() {
         return Ok(None);
     }
-    let ruleset = Ruleset::default()
-        .scope(Scope::AbstractUnixSocket)
-        .map_err(other)?
-        .create()
-        .map_err(other)?;
+    let ruleset =
+        Ruleset::default().scope(Scope::AbstractUnixSocket).map_err(other)?.create().map_err(other)?;
     Ok(ruleset.into())
 }
 
 fn ruleset(grants: &Grants, version: i32) -> io::Result<OwnedFd> {
     let abi = ABI::from(version);
-    let mut ruleset = Ruleset::default()
-        .handle_access(AccessFs::from_all(abi))
-        .map_err(other)?;
+    let mut ruleset = Ruleset::default().handle_access(AccessFs::from_all(abi)).map_err(other)?;
     if version >= 6 {
         ruleset = ruleset.scope(Scope::from_all(abi)).map_err(other)?;
     }

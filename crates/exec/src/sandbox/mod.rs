@@ -5,6 +5,11 @@
 //! with what `closed` and `walk` find) → one back end (`bwrap`, `landlock` with `seccomp`, `seatbelt`), chosen by
 //! `probe`. `explain` goes the other way: from what a server wrote to the setting that denied it.
 
+#![cfg_attr(
+    windows,
+    allow(dead_code, reason = "Windows has no back end yet: policies are made and nothing holds them")
+)]
+
 #[cfg(target_os = "linux")]
 mod bwrap;
 #[cfg(unix)]
@@ -92,11 +97,7 @@ pub(crate) struct Confined {
 impl Confined {
     /// A command that nothing holds.
     fn bare(command: Resolved, label: &str) -> Self {
-        let state = SandboxState {
-            active: false,
-            label: label.into(),
-            gaps: Vec::new(),
-        };
+        let state = SandboxState { active: false, label: label.into(), gaps: Vec::new() };
         Self {
             command,
             keep: Vec::new(),
@@ -128,14 +129,10 @@ pub(crate) fn confine(
     };
     match (policy.mode(), Backend::HERE) {
         (Mode::Off, _) => Ok(Confined::bare(command, "off (`[sandbox] mode = \"off\"`)")),
-        (Mode::Auto, []) => Ok(Confined::bare(
-            command,
-            "none: this system has no sandbox for servers yet",
-        )),
-        (Mode::Required, []) => Err(refusal(
-            &command.server,
-            "this system has no sandbox for servers yet".into(),
-        )),
+        (Mode::Auto, []) => Ok(Confined::bare(command, "none: this system has no sandbox for servers yet")),
+        (Mode::Required, []) => {
+            Err(refusal(&command.server, "this system has no sandbox for servers yet".into()))
+        }
         _ => hold(probe, policy, command),
     }
 }
@@ -159,27 +156,19 @@ fn hold(probe: &Probe, policy: &Policy, mut command: Resolved) -> Result<Confine
     let server = command.server.clone();
     let found = probe.found();
     let Some(working) = &found.working else {
-        return Err(refusal(
-            &server,
-            format!("no sandbox works here ({})", probe.reasons()),
-        ));
+        return Err(refusal(&server, format!("no sandbox works here ({})", probe.reasons())));
     };
     let (plan, held) = plan::Plan::new(policy).map_err(|reason| ExecError::Sandbox {
         server: server.clone(),
         reason,
         hint: Some("Choose another folder, or take the entry out of `[sandbox] blocked_paths`.".into()),
     })?;
-    command
-        .env
-        .retain(|(name, _)| !host::DOOR_VARIABLES.iter().any(|door| name == door));
+    command.env.retain(|(name, _)| !host::DOOR_VARIABLES.iter().any(|door| name == door));
     let failed = |error: io::Error| refusal(&server, format!("its sandbox could not be prepared: {error}"));
     let mut confined = working.confine(&plan, command).map_err(failed)?;
     if policy.mode() == Mode::Required && !confined.state.gaps.is_empty() {
         let gaps = confined.state.gaps.join("; ");
-        let reason = format!(
-            "{} cannot hold all that its sandbox policy asks: {gaps}",
-            confined.state.label
-        );
+        let reason = format!("{} cannot hold all that its sandbox policy asks: {gaps}", confined.state.label);
         return Err(refusal(&server, reason));
     }
     if !found.failed.is_empty() {
@@ -197,17 +186,10 @@ fn hold(probe: &Probe, _policy: &Policy, command: Resolved) -> Result<Confined, 
 
 /// A server that does not start for want of a sandbox, with what can be done.
 fn refusal(server: &str, reason: String) -> ExecError {
-    let install = if cfg!(target_os = "linux") {
-        "Install bubblewrap (package `bubblewrap`), or r"
-    } else {
-        "R"
-    };
+    let install =
+        if cfg!(target_os = "linux") { "Install bubblewrap (package `bubblewrap`), or r" } else { "R" };
     let hint = format!("{install}un this server without a sandbox: `sandbox = false` in its entry.");
-    ExecError::Sandbox {
-        server: server.into(),
-        reason,
-        hint: Some(hint),
-    }
+    ExecError::Sandbox { server: server.into(), reason, hint: Some(hint) }
 }
 
 #[cfg(test)]

@@ -45,19 +45,13 @@ impl Plan {
         make_folders(policy, &mut gaps);
         let writable = writable(policy);
         let cwd = fs::canonicalize(&policy.cwd).map_err(|error| {
-            format!(
-                "its working folder `{}` cannot be used: {error}",
-                policy.cwd.display()
-            )
+            format!("its working folder `{}` cannot be used: {error}", policy.cwd.display())
         })?;
         let hidden = hidden();
         let shown = shown(&hidden);
         let look = closed::look(policy);
         if look.too_many {
-            return Err(format!(
-                "more than {} blocked files are in its folders",
-                closed::MOST
-            ));
+            return Err(format!("more than {} blocked files are in its folders", closed::MOST));
         }
         gaps.extend(unseen(policy, &look));
         let held = Held::new(policy, &look.entries);
@@ -69,28 +63,12 @@ impl Plan {
         let closed = topmost(closed);
         if let Some(entry) = closed.iter().find(|entry| cwd.starts_with(&entry.path)) {
             let entry = entry.path.display();
-            return Err(format!(
-                "its working folder `{}` lies in a blocked path (`{entry}`)",
-                cwd.display()
-            ));
+            return Err(format!("its working folder `{}` lies in a blocked path (`{entry}`)", cwd.display()));
         }
         let own = policy.workspace.iter().chain(&policy.extra);
         let own = own.filter_map(|path| fs::canonicalize(path).ok()).collect();
         let (names, network) = (names(policy), policy.allow_network);
-        Ok((
-            Self {
-                writable,
-                own,
-                hidden,
-                shown,
-                closed,
-                names,
-                network,
-                cwd,
-                gaps,
-            },
-            held,
-        ))
+        Ok((Self { writable, own, hidden, shown, closed, names, network, cwd, gaps }, held))
     }
 
     /// What a back end is tried with: nothing writable, nothing blocked.
@@ -115,24 +93,15 @@ impl Plan {
 fn make_folders(policy: &Policy, gaps: &mut Vec<String>) {
     let make = |folder: &Path| fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
     let home = &policy.host.home;
-    for cache in MADE_CACHES
-        .iter()
-        .map(|cache| home.join(cache))
-        .filter(|cache| policy.host.caches.contains(cache))
+    for cache in
+        MADE_CACHES.iter().map(|cache| home.join(cache)).filter(|cache| policy.host.caches.contains(cache))
     {
         // Without it the launcher's own error tells more than ours would.
         let _ = make(&cache);
     }
-    for path in policy
-        .extra
-        .iter()
-        .filter(|path| path.symlink_metadata().is_err())
-    {
+    for path in policy.extra.iter().filter(|path| path.symlink_metadata().is_err()) {
         if let Err(error) = make(path) {
-            gaps.push(format!(
-                "writing `{}`: it is missing and cannot be made ({error})",
-                path.display()
-            ));
+            gaps.push(format!("writing `{}`: it is missing and cannot be made ({error})", path.display()));
         }
     }
 }
@@ -141,16 +110,9 @@ fn make_folders(policy: &Policy, gaps: &mut Vec<String>) {
 /// put a link there that leads anywhere.
 fn writable(policy: &Policy) -> Vec<PathBuf> {
     let asked: BTreeSet<&Path> = policy.writable().collect();
-    let top = |path: &&&Path| {
-        !asked
-            .iter()
-            .any(|other| other != *path && path.starts_with(other))
-    };
-    let real: BTreeSet<PathBuf> = asked
-        .iter()
-        .filter(top)
-        .filter_map(|path| fs::canonicalize(path).ok())
-        .collect();
+    let top = |path: &&&Path| !asked.iter().any(|other| other != *path && path.starts_with(other));
+    let real: BTreeSet<PathBuf> =
+        asked.iter().filter(top).filter_map(|path| fs::canonicalize(path).ok()).collect();
     let below = |path: &&PathBuf| !real.iter().any(|other| other != *path && path.starts_with(other));
     real.iter().filter(below).cloned().collect()
 }
@@ -158,14 +120,9 @@ fn writable(policy: &Policy) -> Vec<PathBuf> {
 /// Blocked names that are not looked for everywhere, in words.
 fn unseen(policy: &Policy, look: &Look) -> impl Iterator<Item = String> {
     let below = |folder: &Path, why: &str| format!("blocked names below `{}`: {why}", folder.display());
-    let too_large = look
-        .stopped_at
-        .as_deref()
-        .map(|folder| below(folder, "there is too much to look through"));
-    let holds_home = policy
-        .workspace
-        .as_deref()
-        .filter(|folder| policy.host.home.starts_with(folder));
+    let too_large =
+        look.stopped_at.as_deref().map(|folder| below(folder, "there is too much to look through"));
+    let holds_home = policy.workspace.as_deref().filter(|folder| policy.host.home.starts_with(folder));
     let holds_home =
         holds_home.map(|folder| below(folder, "a workspace that holds the home is not looked through"));
     too_large.into_iter().chain(holds_home)
@@ -196,17 +153,13 @@ fn reachable(path: &Path) -> bool {
 
 /// Each blocked name with each real folder where it counts.
 fn names(policy: &Policy) -> Vec<(PathBuf, String)> {
-    let scopes: BTreeSet<PathBuf> = policy
-        .scopes()
-        .filter_map(|scope| fs::canonicalize(scope).ok())
-        .collect();
+    let scopes: BTreeSet<PathBuf> =
+        policy.scopes().filter_map(|scope| fs::canonicalize(scope).ok()).collect();
     let names = policy.blocked.iter().filter_map(|blocked| match &blocked.place {
         Place::Name(glob) => Some(glob.glob()),
         Place::Path(_) | Place::Below { .. } => None,
     });
-    names
-        .flat_map(|name| scopes.iter().map(move |scope| (scope.clone(), name.into())))
-        .collect()
+    names.flat_map(|name| scopes.iter().map(move |scope| (scope.clone(), name.into()))).collect()
 }
 
 /// The hidden folders that this system has; a link among them leads to another.
@@ -233,7 +186,8 @@ fn topmost(closed: BTreeSet<Closed>) -> Vec<Closed> {
     let mut top: Vec<Closed> = Vec::with_capacity(closed.len());
     for entry in closed {
         let covers = |last: &Closed| {
-            last.path == entry.path || matches!(last.kind, Kind::Folder | Kind::Sockets) && entry.path.starts_with(&last.path)
+            last.path == entry.path
+                || matches!(last.kind, Kind::Folder | Kind::Sockets) && entry.path.starts_with(&last.path)
         };
         if !top.last().is_some_and(covers) {
             top.push(entry);

@@ -119,26 +119,13 @@ impl Policy {
         for text in &writable_paths {
             extra.push(absolute(text).map_err(|reason| value("writable_paths", text, reason))?);
         }
-        let mut blocked = vec![Blocked {
-            text: "Patchbay's own home".into(),
-            place: Place::Path(patchbay_home),
-        }];
+        let mut blocked =
+            vec![Blocked { text: "Patchbay's own home".into(), place: Place::Path(patchbay_home) }];
         for text in &blocked_paths {
             let place = place(text, &absolute).map_err(|reason| value("blocked_paths", text, reason))?;
-            blocked.push(Blocked {
-                text: text.clone(),
-                place,
-            });
+            blocked.push(Blocked { text: text.clone(), place });
         }
-        let policy = Self {
-            mode,
-            workspace,
-            cwd,
-            extra,
-            blocked,
-            allow_network,
-            host,
-        };
+        let policy = Self { mode, workspace, cwd, extra, blocked, allow_network, host };
         policy.check_own_folders(server)?;
         Ok(policy)
     }
@@ -153,29 +140,19 @@ impl Policy {
     /// system) is none: certificates everywhere have such names.
     pub(crate) fn scopes(&self) -> impl Iterator<Item = &Path> {
         let folders = self.workspace.iter().chain([&self.cwd]).chain(&self.extra);
-        folders
-            .map(PathBuf::as_path)
-            .filter(|folder| !self.host.home.starts_with(folder))
+        folders.map(PathBuf::as_path).filter(|folder| !self.host.home.starts_with(folder))
     }
 
     /// Whether a path lies in the workspace or a writable path of the settings: sockets there belong to the project.
     pub(crate) fn is_own(&self, path: &Path) -> bool {
-        self.workspace
-            .iter()
-            .chain(&self.extra)
-            .any(|root| path.starts_with(root))
+        self.workspace.iter().chain(&self.extra).any(|root| path.starts_with(root))
     }
 
     /// Every folder (or file) that may be written, as asked: the workspace first, then writable paths, temp
     /// folders and caches.
     pub(crate) fn writable(&self) -> impl Iterator<Item = &Path> {
         let host = &self.host;
-        self.workspace
-            .iter()
-            .chain(&self.extra)
-            .chain(&host.temp)
-            .chain(&host.caches)
-            .map(PathBuf::as_path)
+        self.workspace.iter().chain(&self.extra).chain(&host.temp).chain(&host.caches).map(PathBuf::as_path)
     }
 
     /// What the policy says of a path, by its words alone: links are not followed.
@@ -193,11 +170,7 @@ impl Policy {
         }
         let hidden = Host::HIDDEN.iter().map(Path::new);
         let doors = self.host.doors.iter().map(PathBuf::as_path);
-        if hidden.chain(doors).any(|door| path.starts_with(door)) {
-            Verdict::Shut
-        } else {
-            Verdict::ReadOnly
-        }
+        if hidden.chain(doors).any(|door| path.starts_with(door)) { Verdict::Shut } else { Verdict::ReadOnly }
     }
 
     fn covers(&self, place: &Place, path: &Path) -> bool {
@@ -206,30 +179,21 @@ impl Policy {
             Place::Below { base, glob } => {
                 let matcher = glob.compile_matcher();
                 path.starts_with(base)
-                    && path
-                        .ancestors()
-                        .take_while(|at| *at != base)
-                        .any(|at| matcher.is_match(at))
+                    && path.ancestors().take_while(|at| *at != base).any(|at| matcher.is_match(at))
             }
             Place::Name(glob) => {
                 let matcher = glob.compile_matcher();
                 let at_home = (path.parent() == Some(&self.host.home)).then_some(self.host.home.as_path());
-                self.scopes()
-                    .chain(at_home)
-                    .filter_map(|scope| path.strip_prefix(scope).ok())
-                    .any(|rest| {
-                        rest.components()
-                            .any(|part| matches!(part, Component::Normal(name) if matcher.is_match(name)))
-                    })
+                self.scopes().chain(at_home).filter_map(|scope| path.strip_prefix(scope).ok()).any(|rest| {
+                    rest.components()
+                        .any(|part| matches!(part, Component::Normal(name) if matcher.is_match(name)))
+                })
             }
         }
     }
 
     fn check_own_folders(&self, server: &str) -> Result<(), ExecError> {
-        for (what, folder) in [
-            ("workspace", self.workspace.as_ref()),
-            ("working folder", Some(&self.cwd)),
-        ] {
+        for (what, folder) in [("workspace", self.workspace.as_ref()), ("working folder", Some(&self.cwd))] {
             let Some(folder) = folder else { continue };
             let blocked = self.blocked.iter().find(|entry| match &entry.place {
                 Place::Path(path) => folder.starts_with(path),
@@ -261,18 +225,13 @@ fn place(text: &str, absolute: &dyn Fn(&str) -> Result<PathBuf, String>) -> Resu
         return glob(text).map(Place::Name);
     }
     let path = absolute(text)?;
-    let whole = path
-        .to_str()
-        .ok_or("is no UTF-8 text with the home folder put in")?;
+    let whole = path.to_str().ok_or("is no UTF-8 text with the home folder put in")?;
     if !is_glob(text) {
         return Ok(Place::Path(path));
     }
     let literal = |part: &Component<'_>| !is_glob(&part.as_os_str().to_string_lossy());
     let base: PathBuf = path.components().take_while(literal).collect();
-    Ok(Place::Below {
-        base,
-        glob: glob(whole)?,
-    })
+    Ok(Place::Below { base, glob: glob(whole)? })
 }
 
 fn glob(text: &str) -> Result<Glob, String> {
@@ -319,17 +278,10 @@ mod tests {
     use super::*;
 
     fn inputs(blocked: &[&str], writable: &[&str]) -> Inputs {
-        let variables = [
-            ("HOME", "/home/ada"),
-            ("TMPDIR", "/scratch"),
-            ("SSH_AUTH_SOCK", "/tmp/ssh-1/agent.2"),
-        ];
-        let host = Host::new(|name| {
-            variables
-                .iter()
-                .find(|(key, _)| *key == name)
-                .map(|(_, value)| value.into())
-        });
+        let variables =
+            [("HOME", "/home/ada"), ("TMPDIR", "/scratch"), ("SSH_AUTH_SOCK", "/tmp/ssh-1/agent.2")];
+        let host =
+            Host::new(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into()));
         Inputs {
             mode: Mode::Auto,
             workspace: Some("/home/ada/work".into()),
@@ -364,10 +316,7 @@ mod tests {
             ("/home/ada/work/conf/sub/a.secret", "Writable"),
             ("/home/ada/.ssh/id", "blocked by ~/.ssh"),
             ("/home/ada/.sshd", "ReadOnly"),
-            (
-                "/home/ada/.config/patchbay/token",
-                "blocked by Patchbay's own home",
-            ),
+            ("/home/ada/.config/patchbay/token", "blocked by Patchbay's own home"),
             ("/srv/data", "Writable"),
             ("/srv/.env", "blocked by .env*"),
             ("/srv/vault/x", "blocked by /srv/vault/"),
@@ -390,26 +339,12 @@ mod tests {
     #[test]
     fn an_entry_that_cannot_be_understood_is_named() {
         for (blocked, writable, key) in [
-            (
-                ["[a"].as_slice(),
-                [].as_slice(),
-                "`[sandbox] blocked_paths`, entry `[a`, is no pattern",
-            ),
+            (["[a"].as_slice(), [].as_slice(), "`[sandbox] blocked_paths`, entry `[a`, is no pattern"),
             (&[""], &[], "`[sandbox] blocked_paths`, entry ``, is empty"),
-            (
-                &["a\0b"],
-                &[],
-                r"`[sandbox] blocked_paths`, entry `a\0b`, holds a NUL",
-            ),
-            (
-                &[],
-                &["~bob/x"],
-                "`[sandbox] writable_paths`, entry `~bob/x`, names another user's home",
-            ),
+            (&["a\0b"], &[], r"`[sandbox] blocked_paths`, entry `a\0b`, holds a NUL"),
+            (&[], &["~bob/x"], "`[sandbox] writable_paths`, entry `~bob/x`, names another user's home"),
         ] {
-            let error = Policy::new("files", inputs(blocked, writable))
-                .unwrap_err()
-                .to_string();
+            let error = Policy::new("files", inputs(blocked, writable)).unwrap_err().to_string();
             assert!(error.contains(key), "{error}");
         }
     }
@@ -417,13 +352,8 @@ mod tests {
     #[test]
     fn a_server_whose_folders_are_blocked_is_refused() {
         for entry in ["~", "/", "/home/ada/wor?", "~/work"] {
-            let error = Policy::new("files", inputs(&[entry], &[]))
-                .unwrap_err()
-                .to_string();
-            assert!(
-                error.contains(&format!("lies in a blocked path (`{entry}`)")),
-                "{error}"
-            );
+            let error = Policy::new("files", inputs(&[entry], &[])).unwrap_err().to_string();
+            assert!(error.contains(&format!("lies in a blocked path (`{entry}`)")), "{error}");
         }
     }
 }

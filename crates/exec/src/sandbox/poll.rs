@@ -16,10 +16,7 @@ use std::{
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Deadline(Instant);
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a blocking wait, which no paused clock may hold up"
-)]
+#[expect(clippy::disallowed_methods, reason = "a blocking wait, which no paused clock may hold up")]
 impl Deadline {
     /// So long from now.
     pub(crate) fn after(limit: Duration) -> Self {
@@ -35,11 +32,7 @@ impl Deadline {
 /// Waits until a descriptor can be read (or has ended), at most `limit`. Whether it can.
 #[expect(unsafe_code, reason = "libc offers no safe call")]
 pub(crate) fn readable(fd: BorrowedFd<'_>, limit: Duration) -> io::Result<bool> {
-    let mut wanted = libc::pollfd {
-        fd: fd.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
+    let mut wanted = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     let limit = libc::c_int::try_from(limit.as_millis()).unwrap_or(libc::c_int::MAX);
     // SAFETY: one structure, that lives until the call returns.
     let ready = unsafe { libc::poll(&raw mut wanted, 1, limit) };

@@ -108,10 +108,7 @@ impl Default for Probe {
 impl Probe {
     /// Tries only these, in this order.
     pub(crate) fn of(candidates: Vec<Backend>) -> Self {
-        Self {
-            candidates,
-            found: OnceLock::new(),
-        }
+        Self { candidates, found: OnceLock::new() }
     }
 
     /// The back end that works. Blocking: the first call runs the trials.
@@ -121,18 +118,12 @@ impl Probe {
             for backend in &self.candidates {
                 match attempt(*backend) {
                     Ok(working) => {
-                        return Found {
-                            working: Some(working),
-                            failed,
-                        };
+                        return Found { working: Some(working), failed };
                     }
                     Err(error) => failed.push((*backend, error)),
                 }
             }
-            Found {
-                working: None,
-                failed,
-            }
+            Found { working: None, failed }
         })
     }
 
@@ -145,11 +136,7 @@ impl Probe {
             (None, true) => "this system has no sandbox for servers yet".into(),
             (None, false) => self.reasons(),
         };
-        SandboxState {
-            active: found.working.is_some(),
-            label,
-            gaps: Vec::new(),
-        }
+        SandboxState { active: found.working.is_some(), label, gaps: Vec::new() }
     }
 
     /// Why there is none, in words.

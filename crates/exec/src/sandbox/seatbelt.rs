@@ -47,15 +47,14 @@ pub(crate) fn profile(plan: &Plan) -> String {
     }
     // Sockets of the project's own folders may be used.
     for path in &plan.own {
-        line(format_args!(
-            "(allow network-outbound (remote unix-socket (subpath {})))",
-            quoted(path)
-        ));
+        line(format_args!("(allow network-outbound (remote unix-socket (subpath {})))", quoted(path)));
     }
     for closed in &plan.closed {
         let path = quoted(&closed.path);
         match closed.kind {
-            Kind::Folder | Kind::Sockets => line(format_args!("(deny file-read* file-write* (subpath {path}))")),
+            Kind::Folder | Kind::Sockets => {
+                line(format_args!("(deny file-read* file-write* (subpath {path}))"));
+            }
             Kind::File => line(format_args!("(deny file-read* file-write* (literal {path}))")),
             Kind::Socket => line(format_args!(
                 "(deny file-read* file-write* (literal {path}))\n(deny network-outbound (remote unix-socket (path-literal {path})))"
@@ -63,30 +62,20 @@ pub(crate) fn profile(plan: &Plan) -> String {
         }
     }
     for (scope, glob) in &plan.names {
-        line(format_args!(
-            "(deny file-read* file-write* (regex #\"{}\"))",
-            regex(scope, glob)
-        ));
+        line(format_args!("(deny file-read* file-write* (regex #\"{}\"))", regex(scope, glob)));
     }
     out
 }
 
 /// A path as a string of the profile's language.
 fn quoted(path: &Path) -> String {
-    format!(
-        "\"{}\"",
-        path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"")
-    )
+    format!("\"{}\"", path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// A regular expression for a name at any depth of a folder, and all below it.
 fn regex(scope: &Path, glob: &str) -> String {
     let mut out = String::from("^");
-    scope
-        .to_string_lossy()
-        .trim_end_matches('/')
-        .chars()
-        .for_each(|c| literal(&mut out, c));
+    scope.to_string_lossy().trim_end_matches('/').chars().for_each(|c| literal(&mut out, c));
     out.push_str("/(.*/)?");
     let (mut in_class, mut in_choice) = (false, false);
     let mut chars = glob.chars().peekable();
@@ -141,11 +130,7 @@ pub(crate) fn confine(plan: &Plan, command: super::Resolved) -> super::Confined 
     let mut args: Vec<std::ffi::OsString> = vec!["-p".into(), profile(plan).into()];
     args.push(command.program.clone().into_os_string());
     args.extend(command.args.iter().cloned());
-    let command = super::Resolved {
-        program: PROGRAM.into(),
-        args,
-        ..command
-    };
+    let command = super::Resolved { program: PROGRAM.into(), args, ..command };
     let mut confined = super::Confined::bare(command, "Seatbelt");
     confined.state.active = true;
     confined.state.gaps.clone_from(&plan.gaps);
@@ -160,10 +145,7 @@ mod tests {
     use crate::sandbox::closed::Closed;
 
     fn plan(network: bool) -> Plan {
-        let folder = |path: &str, kind| Closed {
-            path: path.into(),
-            kind,
-        };
+        let folder = |path: &str, kind| Closed { path: path.into(), kind };
         Plan {
             writable: vec!["/Users/ada/work".into(), "/private/tmp".into()],
             own: vec!["/Users/ada/work".into()],

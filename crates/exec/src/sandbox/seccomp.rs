@@ -53,12 +53,8 @@ const REFUSED: &[libc::c_long] = &[
 
 /// Calls that are refused as if the kernel did not know them, so that programs take the older way: io_uring opens
 /// sockets past any filter, and clone3 hides its flags from one.
-const UNKNOWN: &[libc::c_long] = &[
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-    libc::SYS_clone3,
-];
+const UNKNOWN: &[libc::c_long] =
+    &[libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register, libc::SYS_clone3];
 
 const NUMBER: u32 = 0;
 const ARCHITECTURE: u32 = 4;
@@ -176,20 +172,11 @@ fn refuse(errno: libc::c_int) -> sock_filter {
 }
 
 fn statement(code: u32, k: u32) -> sock_filter {
-    sock_filter {
-        code: u16::try_from(code).unwrap_or(u16::MAX),
-        jt: 0,
-        jf: 0,
-        k,
-    }
+    sock_filter { code: u16::try_from(code).unwrap_or(u16::MAX), jt: 0, jf: 0, k }
 }
 
 fn jump(test: u32, k: u32, jt: u8, jf: u8) -> sock_filter {
-    sock_filter {
-        jt,
-        jf,
-        ..statement(BPF_JMP | test | BPF_K, k)
-    }
+    sock_filter { jt, jf, ..statement(BPF_JMP | test | BPF_K, k) }
 }
 
 /// The filter as bubblewrap reads it.
@@ -215,9 +202,7 @@ mod tests {
         frame.extend(u32::try_from(call).unwrap().to_ne_bytes());
         frame.extend(arch.to_ne_bytes());
         frame.extend(0_u64.to_ne_bytes());
-        arguments
-            .iter()
-            .for_each(|argument| frame.extend(argument.to_ne_bytes()));
+        arguments.iter().for_each(|argument| frame.extend(argument.to_ne_bytes()));
         let (mut at, mut register) = (0_usize, 0_u32);
         loop {
             let step = filter[at];
@@ -267,78 +252,48 @@ mod tests {
 
     #[test]
     fn flags_and_upper_halves_hide_nothing() {
-        let none = Sockets {
-            internet: false,
-            unix: false,
-        };
+        let none = Sockets { internet: false, unix: false };
         let dgram = i64::from(libc::SOCK_DGRAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
         assert_eq!(of(none, libc::SYS_socketpair, [1, dgram]), errno(libc::EACCES));
-        assert_eq!(
-            of(none, libc::SYS_socketpair, [1, i64::from(libc::SOCK_STREAM)]),
-            ALLOWED
-        );
+        assert_eq!(of(none, libc::SYS_socketpair, [1, i64::from(libc::SOCK_STREAM)]), ALLOWED);
         // The kernel takes the lower half of a family and of a request.
         assert_eq!(
             of(none, libc::SYS_socket, [(1 << 32) | i64::from(libc::AF_INET), 1]),
             errno(libc::EACCES)
         );
-        assert_eq!(
-            of(none, libc::SYS_ioctl, [0, (1 << 32) | i64::from(TIOCSTI)]),
-            errno(libc::EPERM)
-        );
+        assert_eq!(of(none, libc::SYS_ioctl, [0, (1 << 32) | i64::from(TIOCSTI)]), errno(libc::EPERM));
         assert_eq!(of(none, libc::SYS_ioctl, [0, 0x5413]), ALLOWED);
     }
 
     #[test]
     fn calls_fall_through_to_their_own_verdict() {
-        let all = Sockets {
-            internet: true,
-            unix: true,
-        };
+        let all = Sockets { internet: true, unix: true };
         for call in REFUSED {
             assert_eq!(of(all, *call, [0, 0]), errno(libc::EPERM), "{call}");
         }
         for call in UNKNOWN {
             assert_eq!(of(all, *call, [0, 0]), errno(libc::ENOSYS), "{call}");
         }
-        for call in [
-            libc::SYS_read,
-            libc::SYS_execve,
-            libc::SYS_ptrace,
-            libc::SYS_connect,
-            libc::SYS_exit_group,
-        ] {
+        for call in
+            [libc::SYS_read, libc::SYS_execve, libc::SYS_ptrace, libc::SYS_connect, libc::SYS_exit_group]
+        {
             assert_eq!(of(all, call, [0, 0]), ALLOWED, "{call}");
         }
         for call in [libc::SYS_clone, libc::SYS_unshare] {
-            assert_eq!(
-                of(all, call, [i64::from(NEW_USER_NAMESPACE | 0x11), 0]),
-                errno(libc::EPERM)
-            );
+            assert_eq!(of(all, call, [i64::from(NEW_USER_NAMESPACE | 0x11), 0]), errno(libc::EPERM));
             assert_eq!(of(all, call, [0x11, 0]), ALLOWED);
         }
     }
 
     #[test]
     fn calls_of_another_machine_are_refused() {
-        let filter = filter(Sockets {
-            internet: true,
-            unix: true,
-        });
-        assert_eq!(
-            verdict(&filter, 0x4000_0003, libc::SYS_read, [0; 6]),
-            errno(libc::EPERM)
-        );
+        let filter = filter(Sockets { internet: true, unix: true });
+        assert_eq!(verdict(&filter, 0x4000_0003, libc::SYS_read, [0; 6]), errno(libc::EPERM));
     }
 
     #[test]
     fn the_bytes_are_those_of_the_kernels_structure() {
-        let step = sock_filter {
-            code: 0x0102,
-            jt: 3,
-            jf: 4,
-            k: 0x0506_0708,
-        };
+        let step = sock_filter { code: 0x0102, jt: 3, jf: 4, k: 0x0506_0708 };
         let mut expected = 0x0102_u16.to_ne_bytes().to_vec();
         expected.extend([3, 4]);
         expected.extend(0x0506_0708_u32.to_ne_bytes());

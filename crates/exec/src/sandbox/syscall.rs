@@ -13,11 +13,7 @@ use std::{
 
 /// Turns the result of a system call into ours.
 fn check(result: libc::c_long) -> io::Result<libc::c_long> {
-    if result < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(result)
-    }
+    if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }
 }
 
 /// The Landlock version that the kernel offers; 0 for none.
@@ -25,14 +21,8 @@ fn check(result: libc::c_long) -> io::Result<libc::c_long> {
 pub(crate) fn landlock_version() -> i32 {
     const VERSION: libc::c_uint = 1;
     // SAFETY: with this flag the call takes no attributes and only returns a number.
-    let version = unsafe {
-        libc::syscall(
-            libc::SYS_landlock_create_ruleset,
-            std::ptr::null::<u8>(),
-            0usize,
-            VERSION,
-        )
-    };
+    let version =
+        unsafe { libc::syscall(libc::SYS_landlock_create_ruleset, std::ptr::null::<u8>(), 0usize, VERSION) };
     i32::try_from(version).unwrap_or(0).max(0)
 }
 
@@ -54,22 +44,10 @@ pub(crate) fn no_new_privileges() -> io::Result<()> {
 #[expect(unsafe_code, reason = "libc offers no safe call")]
 pub(crate) fn seccomp(filter: &[libc::sock_filter]) -> io::Result<()> {
     let len = u16::try_from(filter.len()).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
-    let program = libc::sock_fprog {
-        len,
-        filter: filter.as_ptr().cast_mut(),
-    };
+    let program = libc::sock_fprog { len, filter: filter.as_ptr().cast_mut() };
     // SAFETY: the program and its filter live until the call returns; the kernel copies and does not write them.
-    check(
-        unsafe {
-            libc::prctl(
-                libc::PR_SET_SECCOMP,
-                libc::SECCOMP_MODE_FILTER,
-                &raw const program,
-            )
-        }
-        .into(),
-    )
-    .map(drop)
+    check(unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) }.into())
+        .map(drop)
 }
 
 /// Leaves the session's kernel keyring for an empty one. Async-signal-safe.
@@ -94,10 +72,7 @@ pub(crate) fn drop_capabilities() -> io::Result<()> {
         pid: i32,
     }
     const VERSION_3: u32 = 0x2008_0522;
-    let header = Header {
-        version: VERSION_3,
-        pid: 0,
-    };
+    let header = Header { version: VERSION_3, pid: 0 };
     let none = [0_u32; 6];
     for capability in 0..64 {
         // SAFETY: numbers only. Refused to an unprivileged process, which cannot gain any after `no_new_privileges`.
@@ -137,9 +112,7 @@ pub(crate) fn open_without_links(path: &Path) -> io::Result<OwnedFd> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: plain numbers, for which zero is a value.
     let mut how: libc::open_how = unsafe { std::mem::zeroed() };
-    how.flags = (libc::O_PATH | libc::O_CLOEXEC | libc::O_NOFOLLOW)
-        .unsigned_abs()
-        .into();
+    how.flags = (libc::O_PATH | libc::O_CLOEXEC | libc::O_NOFOLLOW).unsigned_abs().into();
     how.resolve = libc::RESOLVE_NO_SYMLINKS;
     // SAFETY: path and structure live until the call returns; the size is the structure's.
     let fd = check(unsafe {

@@ -22,31 +22,22 @@ use super::{
 const LIMIT: Duration = Duration::from_secs(10);
 
 /// The first line that a program writes.
+#[cfg(target_os = "linux")]
 pub(super) fn output(program: &Path, argument: &str) -> Result<String, String> {
     let text = finish(command(program).arg(argument), None)?;
-    Ok(text
-        .lines()
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .chars()
-        .take(80)
-        .collect())
+    Ok(text.lines().next().unwrap_or_default().trim().chars().take(80).collect())
 }
 
-/// Runs `true` in a back end.
+/// Runs `true` in a back end, without and with the network: the two are held by different means.
 pub(super) fn run(working: &Working) -> Result<(), String> {
+    [false, true].into_iter().try_for_each(|network| run_in(working, &Plan::trial(network)))
+}
+
+fn run_in(working: &Working, plan: &Plan) -> Result<(), String> {
     let program = program("true").ok_or("there is no program `true` to try it with")?;
-    let trial = Resolved {
-        server: "trial".into(),
-        program,
-        args: Vec::new(),
-        env: Vec::new(),
-        cwd: "/".into(),
-    };
-    let confined = working
-        .confine(&Plan::trial(), trial)
-        .map_err(|error| error.to_string())?;
+    let trial =
+        Resolved { server: "trial".into(), program, args: Vec::new(), env: Vec::new(), cwd: "/".into() };
+    let confined = working.confine(plan, trial).map_err(|error| error.to_string())?;
     let (keep, mut hook) = (confined.keep, confined.hook);
     let enter: Hook = Box::new(move || {
         #[cfg(target_os = "linux")]
@@ -57,17 +48,10 @@ pub(super) fn run(working: &Working) -> Result<(), String> {
         let _ = &keep;
         hook.as_mut().map_or(Ok(()), |hook| hook())
     });
-    finish(
-        command(&confined.command.program).args(&confined.command.args),
-        Some(enter),
-    )
-    .map(drop)
+    finish(command(&confined.command.program).args(&confined.command.args), Some(enter)).map(drop)
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this crate is where processes are started"
-)]
+#[expect(clippy::disallowed_methods, reason = "this crate is where processes are started")]
 fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear().current_dir("/").stdin(Stdio::null());
@@ -79,9 +63,7 @@ fn command(program: &Path) -> Command {
 fn finish(command: &mut Command, hook: Option<Hook>) -> Result<String, String> {
     let failed = |error: io::Error| error.to_string();
     let (mut output, written) = io::pipe().map_err(failed)?;
-    command
-        .stdout(written.try_clone().map_err(failed)?)
-        .stderr(written);
+    command.stdout(written.try_clone().map_err(failed)?).stderr(written);
     if let Some(hook) = hook {
         // SAFETY: hooks are async-signal-safe by their contract.
         unsafe { command.pre_exec(hook) };
@@ -141,8 +123,5 @@ pub(super) fn program(name: &str) -> Option<PathBuf> {
         let found = program.metadata();
         found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
     };
-    SYSTEM_FOLDERS
-        .iter()
-        .map(|folder| Path::new(folder).join(name))
-        .find(runs)
+    SYSTEM_FOLDERS.iter().map(|folder| Path::new(folder).join(name)).find(runs)
 }

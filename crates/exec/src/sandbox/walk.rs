@@ -39,11 +39,7 @@ impl Default for Walk {
 impl Walk {
     /// A walk over at most this many entries.
     pub(crate) fn with_budget(entries: usize) -> Self {
-        Self {
-            left: entries,
-            found: Vec::new(),
-            stopped_at: None,
-        }
+        Self { left: entries, found: Vec::new(), stopped_at: None }
     }
 
     /// Finds the entries below `root` that a test accepts, breadth first, not following links and not looking into
@@ -95,21 +91,11 @@ mod tests {
             fs::create_dir_all(root.path().join(folder)).unwrap();
         }
         let mut walk = Walk::with_budget(3);
-        walk.below(
-            root.path(),
-            usize::MAX,
-            &mut |entry| entry.file_name() == "deep",
-            &|_| false,
-        );
+        walk.below(root.path(), usize::MAX, &mut |entry| entry.file_name() == "deep", &|_| false);
         assert_eq!(walk.found.len(), 1);
         assert_eq!(walk.stopped_at.unwrap().parent(), Some(root.path()));
         let mut walk = Walk::with_budget(4);
-        walk.below(
-            root.path(),
-            usize::MAX,
-            &mut |entry| entry.file_name() == "deep",
-            &|_| false,
-        );
+        walk.below(root.path(), usize::MAX, &mut |entry| entry.file_name() == "deep", &|_| false);
         assert_eq!((walk.found.len(), walk.stopped_at), (2, None));
     }
 }

@@ -66,26 +66,13 @@ pub(crate) fn resolve(
     path::unique(&mut folders);
     let (program, before) = find(launch, &cwd, &folders, &env)?;
     check_interpreter(launch, &program, &cwd, own.unwrap_or_default())?;
-    let args = before
-        .into_iter()
-        .chain(launch.args.iter().map(OsString::from))
-        .collect();
-    Ok(Resolved {
-        server: launch.server.clone(),
-        program,
-        args,
-        env,
-        cwd,
-    })
+    let args = before.into_iter().chain(launch.args.iter().map(OsString::from)).collect();
+    Ok(Resolved { server: launch.server.clone(), program, args, env, cwd })
 }
 
 /// The server's folder, as an absolute path that stays right when the process has changed into it.
 fn check_cwd(launch: &Launch) -> Result<PathBuf, ExecError> {
-    let failed = |source| ExecError::Cwd {
-        server: launch.server.clone(),
-        path: launch.cwd.clone(),
-        source,
-    };
+    let failed = |source| ExecError::Cwd { server: launch.server.clone(), path: launch.cwd.clone(), source };
     let cwd = std::path::absolute(&launch.cwd).map_err(failed)?;
     if std::fs::metadata(&cwd).map_err(failed)?.is_dir() {
         Ok(cwd)
@@ -117,24 +104,11 @@ fn find(
         }
     }
     if let Some((path, reason)) = unusable {
-        return Err(Miss::Final(ExecError::NotExecutable {
-            server: launch.server.clone(),
-            path,
-            reason,
-        }));
+        return Err(Miss::Final(ExecError::NotExecutable { server: launch.server.clone(), path, reason }));
     }
-    let searched = places
-        .iter()
-        .filter_map(|place| place.parent())
-        .map(Path::to_owned)
-        .collect();
+    let searched = places.iter().filter_map(|place| place.parent()).map(Path::to_owned).collect();
     let (server, command) = (launch.server.clone(), launch.program.clone());
-    Err(Miss::NotFound(ExecError::NotFound {
-        server,
-        command,
-        searched,
-        note: None,
-    }))
+    Err(Miss::NotFound(ExecError::NotFound { server, command, searched, note: None }))
 }
 
 #[cfg(unix)]

@@ -23,9 +23,7 @@ const BARE: &[&str] = &[
 /// The folders in order. Relative ones are left out: a server's folder may be anybody's project, and nothing is run
 /// from there because it has the name of a command.
 pub(super) fn folders(path: &OsStr) -> Vec<PathBuf> {
-    env::split_paths(path)
-        .filter(|folder| folder.is_absolute())
-        .collect()
+    env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
 }
 
 /// Keeps the first of equal folders.
@@ -37,9 +35,7 @@ pub(super) fn unique(folders: &mut Vec<PathBuf>) {
 /// Whether nothing was added to what the system starts with, as after a start from a dock or a menu.
 pub(crate) fn is_bare(path: Option<&OsStr>) -> bool {
     let folders = path.map(folders).unwrap_or_default();
-    folders
-        .iter()
-        .all(|folder| BARE.iter().any(|bare| folder == Path::new(bare)))
+    folders.iter().all(|folder| BARE.iter().any(|bare| folder == Path::new(bare)))
 }
 
 /// The owner's PATH with what the login shell's adds. A bare one says nothing of what its user wants, so the shell's
@@ -71,14 +67,8 @@ mod tests {
     #[test]
     fn a_chosen_path_comes_first_and_a_bare_one_last() {
         let merged = |owner: Option<&str>, shell: &str| merge(owner.map(OsStr::new), OsStr::new(shell));
-        assert_eq!(
-            merged(Some("/usr/bin:/bin"), "/home/me/bin:/usr/bin"),
-            "/home/me/bin:/usr/bin:/bin"
-        );
-        assert_eq!(
-            merged(Some("/venv/bin:/bin"), "/home/me/bin:/bin"),
-            "/venv/bin:/bin:/home/me/bin"
-        );
+        assert_eq!(merged(Some("/usr/bin:/bin"), "/home/me/bin:/usr/bin"), "/home/me/bin:/usr/bin:/bin");
+        assert_eq!(merged(Some("/venv/bin:/bin"), "/home/me/bin:/bin"), "/venv/bin:/bin:/home/me/bin");
         assert_eq!(merged(None, "/a:.::b:/a:/c"), "/a:/c");
     }
 }

@@ -49,19 +49,9 @@ fn executable(place: &Path) -> bool {
 /// it is no script.
 pub(super) fn missing_interpreter(program: &Path, cwd: &Path, path: &OsStr) -> Option<Missing> {
     let mut line = Vec::new();
-    File::open(program)
-        .ok()?
-        .take(FIRST_LINE)
-        .read_to_end(&mut line)
-        .ok()?;
-    let line = line
-        .strip_prefix(b"#!")?
-        .split(|&byte| byte == b'\n')
-        .next()?
-        .trim_ascii();
-    let mut words = line
-        .split(u8::is_ascii_whitespace)
-        .filter(|word| !word.is_empty());
+    File::open(program).ok()?.take(FIRST_LINE).read_to_end(&mut line).ok()?;
+    let line = line.strip_prefix(b"#!")?.split(|&byte| byte == b'\n').next()?.trim_ascii();
+    let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
     let interpreter = cwd.join(OsStr::from_bytes(words.next()?));
     if !interpreter.exists() {
         return Some(Missing::File(interpreter));
@@ -73,8 +63,6 @@ pub(super) fn missing_interpreter(program: &Path, cwd: &Path, path: &OsStr) -> O
     let tool = words.find(|word| !word.starts_with(b"-") && !word.contains(&b'='))?;
     let tool = OsStr::from_bytes(tool);
     let found = tool.as_bytes().contains(&b'/')
-        || path::folders(path)
-            .iter()
-            .any(|folder| executable(&folder.join(tool)));
+        || path::folders(path).iter().any(|folder| executable(&folder.join(tool)));
     (!found).then(|| Missing::Command(tool.to_string_lossy().into_owned()))
 }

@@ -31,21 +31,14 @@ pub(super) fn target(text: &str, folder: &Path) -> Option<Target> {
     };
     let plain = |name: &str| !name.is_empty() && !name.contains(['%', '\\', '/', ':', '"', '^', '&']);
     let script = own_folder(script).filter(|script| !script.contains(['%', ':', '^', '&']))?;
-    let script = script
-        .split('\\')
-        .fold(folder.to_owned(), |path, part| path.join(part));
+    let script = script.split('\\').fold(folder.to_owned(), |path, part| path.join(part));
     let beside = Some(folder.join(format!("{program}.exe")));
-    plain(&program).then(|| Target {
-        program: format!("{program}.exe").into(),
-        beside,
-        script,
-    })
+    plain(&program).then(|| Target { program: format!("{program}.exe").into(), beside, script })
 }
 
 /// The part below the shim's folder, in either spelling of it.
 fn own_folder(path: &str) -> Option<&str> {
-    path.strip_prefix("%dp0%\\")
-        .or_else(|| path.strip_prefix("%~dp0\\"))
+    path.strip_prefix("%dp0%\\").or_else(|| path.strip_prefix("%~dp0\\"))
 }
 
 /// `SET "_prog=node"`: the name where none stands beside the shim.
@@ -68,10 +61,7 @@ mod tests {
         let target = target(NPX, folder).unwrap();
         assert_eq!(target.program, Path::new("node.exe"));
         assert_eq!(target.beside, Some(folder.join("node.exe")));
-        assert_eq!(
-            target.script,
-            folder.join("node_modules").join("some pkg").join("cli.js")
-        );
+        assert_eq!(target.script, folder.join("node_modules").join("some pkg").join("cli.js"));
     }
 
     #[test]

@@ -1,3 +1,5 @@
+//! Finding a command: on PATH, by its path, and by the rules of Windows.
+
 use std::{fs, os::unix::fs::PermissionsExt};
 
 use super::*;
@@ -9,9 +11,7 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
-        Self {
-            dir: tempfile::tempdir().unwrap(),
-        }
+        Self { dir: tempfile::tempdir().unwrap() }
     }
 
     #[expect(clippy::disallowed_methods, reason = "a test's own files")]
@@ -58,9 +58,7 @@ fn the_first_folder_with_a_runnable_file_wins() {
 
 #[test]
 fn a_missing_command_is_named_with_every_folder_once() {
-    let error = Fixture::new()
-        .resolve("no-such-tool", "/usr/bin:/bin:/usr/bin", &[])
-        .unwrap_err();
+    let error = Fixture::new().resolve("no-such-tool", "/usr/bin:/bin:/usr/bin", &[]).unwrap_err();
     assert_eq!(
         error,
         "not found: server `s`: the command `no-such-tool` was not found; searched /usr/bin, /bin"
@@ -74,10 +72,7 @@ fn a_file_that_cannot_be_run_is_said_to_be_there() {
     let error = fixture.resolve("tool", "@/a", &[]).unwrap_err();
     assert_eq!(
         error,
-        format!(
-            "final: server `s`: `{}` cannot be run: it is not marked as executable",
-            tool.display()
-        )
+        format!("final: server `s`: `{}` cannot be run: it is not marked as executable", tool.display())
     );
     let error = fixture.resolve("./a", "", &[]).unwrap_err();
     assert!(error.ends_with("cannot be run: it is a folder"), "{error}");
@@ -118,10 +113,7 @@ fn a_script_whose_interpreter_is_missing_says_so() {
             && error.ends_with("its interpreter `/no/such/interpreter` does not exist")
     );
     let error = fixture.resolve("two", "@/bin", &[]).unwrap_err();
-    assert!(
-        error.starts_with("not found: server `s`: the command `no-such-tool` was not found"),
-        "{error}"
-    );
+    assert!(error.starts_with("not found: server `s`: the command `no-such-tool` was not found"), "{error}");
     assert!(fixture.resolve("three", "@/bin:/bin", &[]).is_ok());
 }
 
@@ -143,10 +135,7 @@ fn a_folder_that_is_missing_or_none_is_named() {
         let Err(Miss::Final(error)) = resolve(&[("PATH".into(), "/bin".into())], None, &launch) else {
             panic!()
         };
-        let start = format!(
-            "server `s`: its working folder `{}` cannot be used: ",
-            path.display()
-        );
+        let start = format!("server `s`: its working folder `{}` cannot be used: ", path.display());
         assert!(error.to_string().starts_with(&start), "{error}");
     }
 }

@@ -12,28 +12,17 @@ const DEFAULT_ENDINGS: &str = ".COM;.EXE;.BAT;.CMD";
 /// The files that a place without ending can mean, in order: itself where it has one of the endings, then the place
 /// with each of them. A file without an ending is no program.
 pub(super) fn candidates(place: &Path, pathext: Option<&OsStr>) -> Vec<PathBuf> {
-    let endings = pathext
-        .and_then(OsStr::to_str)
-        .filter(|endings| !endings.is_empty())
-        .unwrap_or(DEFAULT_ENDINGS);
-    let endings: Vec<&str> = endings
-        .split(';')
-        .filter(|ending| ending.starts_with('.'))
-        .collect();
+    let endings =
+        pathext.and_then(OsStr::to_str).filter(|endings| !endings.is_empty()).unwrap_or(DEFAULT_ENDINGS);
+    let endings: Vec<&str> = endings.split(';').filter(|ending| ending.starts_with('.')).collect();
     let name = place.as_os_str().to_string_lossy().to_ascii_lowercase();
-    let complete = endings
-        .iter()
-        .any(|ending| name.ends_with(&ending.to_ascii_lowercase()));
+    let complete = endings.iter().any(|ending| name.ends_with(&ending.to_ascii_lowercase()));
     let with = |ending: &&str| {
         let mut whole = OsString::from(place);
         whole.push(ending.to_ascii_lowercase());
         PathBuf::from(whole)
     };
-    complete
-        .then(|| place.to_owned())
-        .into_iter()
-        .chain(endings.iter().map(with))
-        .collect()
+    complete.then(|| place.to_owned()).into_iter().chain(endings.iter().map(with)).collect()
 }
 
 /// Whether a program is a batch file, which only the command interpreter runs.
@@ -78,20 +67,14 @@ mod tests {
 
     #[test]
     fn a_name_without_ending_means_the_endings_of_pathext_in_order() {
-        assert_eq!(
-            names("bin/npx", Some(".EXE;.CMD;junk;")),
-            ["bin/npx.exe", "bin/npx.cmd"]
-        );
+        assert_eq!(names("bin/npx", Some(".EXE;.CMD;junk;")), ["bin/npx.exe", "bin/npx.cmd"]);
         assert_eq!(names("npx", None), ["npx.com", "npx.exe", "npx.bat", "npx.cmd"]);
         assert_eq!(names("a.b/npx.1", Some(".EXE")), ["a.b/npx.1.exe"]);
     }
 
     #[test]
     fn a_name_with_an_ending_means_itself_first() {
-        assert_eq!(
-            names("Tool.Exe", Some(".EXE;.CMD")),
-            ["Tool.Exe", "Tool.Exe.exe", "Tool.Exe.cmd"]
-        );
+        assert_eq!(names("Tool.Exe", Some(".EXE;.CMD")), ["Tool.Exe", "Tool.Exe.exe", "Tool.Exe.cmd"]);
         assert!(
             is_batch(Path::new("npx.CMD")) && is_batch(Path::new("x.bat")) && !is_batch(Path::new("x.exe"))
         );

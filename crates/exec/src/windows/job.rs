@@ -124,17 +124,9 @@ fn resume_thread(id: u32) -> io::Result<()> {
     };
     // SAFETY: the handle is open.
     let before = unsafe { ResumeThread(thread.as_raw_handle()) };
-    if before == u32::MAX {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
+    if before == u32::MAX { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 fn check(result: i32) -> io::Result<()> {
-    if result == 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
+    if result == 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

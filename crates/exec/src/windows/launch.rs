@@ -43,23 +43,14 @@ pub(crate) async fn launch(
         let tasks = shared.tasks.clone();
         tasks.spawn_blocking(move || start(&shared, &launch, resolved))
     };
-    starting.await.unwrap_or_else(|error| {
-        Err(ExecError::Spawn {
-            server,
-            program,
-            source: error.into(),
-        })
-    })
+    starting.await.unwrap_or_else(|error| Err(ExecError::Spawn { server, program, source: error.into() }))
 }
 
 fn start(shared: &Shared, launch: &Launch, resolved: Resolved) -> Result<Process, ExecError> {
     let confined = sandbox::confine(&shared.probe, launch.sandbox.as_ref(), resolved)?;
     let command = confined.command;
-    let failed = |source| ExecError::Spawn {
-        server: launch.server.clone(),
-        program: command.program.clone(),
-        source,
-    };
+    let failed =
+        |source| ExecError::Spawn { server: launch.server.clone(), program: command.program.clone(), source };
     let (mut child, job) = run(&command).map_err(failed)?;
     let (orders, inbox) = mpsc::unbounded_channel();
     let (progress, watch) = watch::channel(Progress::default());
@@ -74,37 +65,18 @@ fn start(shared: &Shared, launch: &Launch, resolved: Resolved) -> Result<Process
         orders,
     };
     let stderr = child.stderr.take();
-    let supervisor = Supervisor {
-        child,
-        job,
-        stderr,
-        orders: inbox,
-        progress,
-        log: launch.log.clone(),
-    };
+    let supervisor = Supervisor { child, job, stderr, orders: inbox, progress, log: launch.log.clone() };
     shared.tasks.spawn(supervisor.run());
     Ok(process)
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "this crate is where processes are started"
-)]
+#[expect(clippy::disallowed_methods, reason = "this crate is where processes are started")]
 fn run(command: &Resolved) -> io::Result<(Child, Job)> {
     let job = Job::new()?;
     let mut process = Command::new(&command.program);
-    process
-        .args(&command.args)
-        .env_clear()
-        .envs(command.env.iter().map(|(name, value)| (name, value)));
-    process
-        .current_dir(&command.cwd)
-        .creation_flags(FLAGS)
-        .kill_on_drop(true);
-    process
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    process.args(&command.args).env_clear().envs(command.env.iter().map(|(name, value)| (name, value)));
+    process.current_dir(&command.cwd).creation_flags(FLAGS).kill_on_drop(true);
+    process.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = process.spawn()?;
     let (Some(handle), Some(pid)) = (child.raw_handle(), child.id()) else {
         return Err(io::ErrorKind::NotFound.into());
@@ -147,11 +119,7 @@ impl Supervisor {
         .await;
         self.log.stderr_end();
         let code = status.ok().and_then(|status| status.code());
-        let exit = Exit {
-            code,
-            signal: None,
-            guard_lost: false,
-        };
+        let exit = Exit { code, signal: None, guard_lost: false };
         self.progress.send_modify(|progress| progress.exit = Some(exit));
         self.end();
         while self.job.running().is_ok_and(|running| running > 0) {
@@ -162,8 +130,7 @@ impl Supervisor {
 
     fn end(&self) {
         if let Err(error) = self.job.end() {
-            self.log
-                .note(&format!("its processes could not be ended: {error}"));
+            self.log.note(&format!("its processes could not be ended: {error}"));
         }
     }
 

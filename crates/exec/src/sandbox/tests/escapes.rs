@@ -16,7 +16,7 @@ use std::{
 use serde_json::json;
 
 use super::house::{BOTH, House, PYTHON, start};
-use crate::sandbox::{Backend, Mode, Probe, confine, host_pid, poll, syscall};
+use crate::sandbox::{Backend, Mode, Probe, Resolved, confine, host_pid, poll, syscall};
 
 /// Far beyond what anything here takes.
 const LIMIT: Duration = Duration::from_secs(20);
@@ -24,10 +24,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 #[test]
 fn links_into_blocked_places_lead_nowhere() {
     let house = House::new();
-    let (home, work) = (
-        house.home.display().to_string(),
-        house.workspace.display().to_string(),
-    );
+    let (home, work) = (house.home.display().to_string(), house.workspace.display().to_string());
     let key = format!("{home}/.ssh/id_ed25519");
     symlink(&key, house.workspace.join("innocent.txt")).unwrap();
     symlink(&house.home, house.workspace.join("up")).unwrap();
@@ -44,28 +41,13 @@ fn links_into_blocked_places_lead_nowhere() {
                 (json!(["read", format!("{work}/sub/env.txt")]), "EACCES"),
                 (json!(["make", sub]), "ok"),
                 (json!(["through_link", key, format!("{sub}/link")]), "EACCES"),
-                (
-                    json!(["through_link", format!("{work}/.env"), format!("{sub}/env")]),
-                    "EACCES",
-                ),
+                (json!(["through_link", format!("{work}/.env"), format!("{sub}/env")]), "EACCES"),
                 (json!(["hard_link", key, format!("{sub}/hard")]), "refused"),
-                (
-                    json!(["hard_link", format!("{work}/.env"), format!("{sub}/hard-env")]),
-                    "refused",
-                ),
-                (
-                    json!(["hard_link", format!("{home}/.netrc"), format!("{sub}/hard-netrc")]),
-                    "refused",
-                ),
+                (json!(["hard_link", format!("{work}/.env"), format!("{sub}/hard-env")]), "refused"),
+                (json!(["hard_link", format!("{home}/.netrc"), format!("{sub}/hard-netrc")]), "refused"),
                 (json!(["read", format!("/proc/self/root{key}")]), "EACCES"),
-                (
-                    json!(["read", format!("/proc/self/cwd/../.ssh/id_ed25519")]),
-                    "EACCES",
-                ),
-                (
-                    json!(["read", format!("/proc/thread-self/root{work}/.env")]),
-                    "EACCES",
-                ),
+                (json!(["read", format!("/proc/self/cwd/../.ssh/id_ed25519")]), "EACCES"),
+                (json!(["read", format!("/proc/thread-self/root{work}/.env")]), "EACCES"),
             ],
         );
     }
@@ -86,10 +68,7 @@ fn a_link_planted_by_a_server_widens_nothing_at_the_next_start() {
             backend,
             &[
                 (json!(["write", format!("{work}/out/there.txt")]), "refused"),
-                (
-                    json!(["write", format!("{}/there.txt", house.outside.display())]),
-                    "refused",
-                ),
+                (json!(["write", format!("{}/there.txt", house.outside.display())]), "refused"),
                 (json!(["child", "/usr/bin/printf", "x"]), "ok x"),
                 (json!(["write", format!("{work}/main.py")]), "ok"),
             ],
@@ -111,10 +90,7 @@ fn other_processes_cannot_be_looked_into_traced_or_signalled() {
                 (json!(["roots", key]), "refused"),
                 (json!(["read", format!("/proc/{owner}/environ")]), "refused"),
                 (json!(["read", format!("/proc/{owner}/root{key}")]), "refused"),
-                (
-                    json!(["read", format!("/proc/{owner}/fd/{}", open.as_raw_fd())]),
-                    "refused",
-                ),
+                (json!(["read", format!("/proc/{owner}/fd/{}", open.as_raw_fd())]), "refused"),
                 (json!(["listing", format!("/proc/{owner}/cwd")]), "refused"),
                 (json!(["read", format!("/proc/{owner}/maps")]), "refused"),
                 (json!(["write", format!("/proc/{owner}/mem")]), "refused"),
@@ -126,10 +102,7 @@ fn other_processes_cannot_be_looked_into_traced_or_signalled() {
     // In bubblewrap this would be its own init, outside it is the host's.
     house.expect(
         Backend::Landlock,
-        &[
-            (json!(["read", "/proc/1/environ"]), "refused"),
-            (json!(["trace", 1]), "refused"),
-        ],
+        &[(json!(["read", "/proc/1/environ"]), "refused"), (json!(["trace", 1]), "refused")],
     );
 }
 
@@ -161,12 +134,7 @@ fn doors_of_the_session_are_shut() {
         cases.push((json!(["unix", "/var/run/docker.sock"]), "refused"));
         cases.push((json!(["unix_by_pair", datagrams]), "refused"));
         cases.push((json!(["listing", house.session]), "refused"));
-        for variable in [
-            "SSH_AUTH_SOCK",
-            "DBUS_SESSION_BUS_ADDRESS",
-            "DOCKER_HOST",
-            "XDG_RUNTIME_DIR",
-        ] {
+        for variable in ["SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS", "DOCKER_HOST", "XDG_RUNTIME_DIR"] {
             cases.push((json!(["environment", variable]), "ok unset"));
         }
         house.expect(backend, &cases);
@@ -216,10 +184,7 @@ fn no_capability_is_left_to_undo_the_sandbox() {
                 (json!(["status", "NoNewPrivs"]), "ok 1"),
                 (json!(["status", "Seccomp"]), "ok 2"),
                 (json!(["new_user_namespace"]), "refused"),
-                (
-                    json!(["child", "/usr/bin/unshare", "-Urm", "/bin/cat", key]),
-                    "refused",
-                ),
+                (json!(["child", "/usr/bin/unshare", "-Urm", "/bin/cat", key]), "refused"),
                 (json!(["child", "/bin/umount", ssh]), "refused"),
                 (json!(["syscall", libc::SYS_mount]), "EPERM"),
                 (json!(["syscall", libc::SYS_umount2]), "EPERM"),
@@ -247,23 +212,14 @@ fn nothing_is_inherited_but_the_three_streams() {
 #[test]
 fn the_pid_told_is_the_hosts_pid_of_the_server_itself() {
     let house = House::new();
-    let confined = house
-        .confine(Backend::Bubblewrap, "/bin/sleep", vec!["1000".into()])
-        .unwrap();
+    let confined = house.confine(Backend::Bubblewrap, "/bin/sleep", vec!["1000".into()]).unwrap();
     assert_eq!(confined.launchers, 2);
     let (mut child, info) = start(confined, Stdio::null());
     let pid = host_pid(info.unwrap(), LIMIT).unwrap();
     let end = syscall::process_end(pid).unwrap();
     let parents = |pid: u32| {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
-        stat.rsplit_once(") ")
-            .unwrap()
-            .1
-            .split(' ')
-            .nth(1)
-            .unwrap()
-            .parse::<u32>()
-            .unwrap()
+        stat.rsplit_once(") ").unwrap().1.split(' ').nth(1).unwrap().parse::<u32>().unwrap()
     };
     let init = parents(pid);
     assert_eq!(parents(init), child.id());
@@ -282,9 +238,7 @@ fn the_pid_told_is_the_hosts_pid_of_the_server_itself() {
 #[test]
 fn a_launcher_that_fails_tells_no_pid() {
     let house = House::new();
-    let confined = house
-        .confine(Backend::Bubblewrap, "/nowhere/program", Vec::new())
-        .unwrap();
+    let confined = house.confine(Backend::Bubblewrap, "/nowhere/program", Vec::new()).unwrap();
     let (mut child, info) = start(confined, Stdio::null());
     assert!(!child.wait().unwrap().success());
     assert!(host_pid(info.unwrap(), LIMIT).is_err());
@@ -292,18 +246,11 @@ fn a_launcher_that_fails_tells_no_pid() {
 
 #[test]
 fn everything_holds_for_an_unprivileged_user_too() {
-    if fs::metadata("/proc/self")
-        .map(|own| std::os::unix::fs::MetadataExt::uid(&own))
-        .unwrap()
-        != 0
-    {
+    if fs::metadata("/proc/self").map(|own| std::os::unix::fs::MetadataExt::uid(&own)).unwrap() != 0 {
         // Then every test here runs as one already.
         return;
     }
-    let folder = tempfile::Builder::new()
-        .prefix("patchbay-user-")
-        .tempdir()
-        .unwrap();
+    let folder = tempfile::Builder::new().prefix("patchbay-user-").tempdir().unwrap();
     let program = folder.path().join("tests");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
     // The other user may not reach the checkout.
@@ -327,44 +274,72 @@ fn everything_holds_for_an_unprivileged_user_too() {
     assert!(text.contains("test sandbox::tests::rules::"), "{text}");
 }
 
+/// Set where the test below runs itself again with user namespaces closed.
+const CLOSED: &str = "PATCHBAY_TEST_CLOSED_NAMESPACES";
+
+#[test]
+fn where_user_namespaces_are_closed_landlock_takes_over_and_says_why() {
+    let house = House::new();
+    let probe = Probe::default();
+    let label = probe.summary().label;
+    if std::env::var_os(CLOSED).is_some() {
+        assert!(label.starts_with("Landlock (bubblewrap: "), "{label}");
+        let (key, args) = (house.home.join(".ssh/id_ed25519"), Vec::new());
+        let command = house.confine(Backend::Landlock, "/bin/cat", args).unwrap().command;
+        let command = Resolved { args: vec![key.into()], ..command };
+        let output = super::house::run(confine(&probe, Some(&house.policy()), command).unwrap());
+        assert!(!output.status.success() && output.stderr.contains("Permission denied"), "{output:?}");
+        return;
+    }
+    assert_eq!(label, "bubblewrap");
+    let name = "where_user_namespaces_are_closed_landlock_takes_over_and_says_why";
+    let output = Command::new("/usr/bin/unshare")
+        .args(["-Ur", "/bin/sh", "-c", "echo 0 > /proc/sys/user/max_user_namespaces && exec \"$@\"", "sh"])
+        .arg(std::env::current_exe().unwrap())
+        .arg(name)
+        .env(CLOSED, "1")
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains("1 passed"), "{text}");
+}
+
+#[test]
+fn a_door_folder_of_sockets_leaves_its_temp_folder_usable_in_landlock() {
+    let mut house = House::new();
+    let folder = house.temp.join("displays");
+    fs::create_dir(&folder).unwrap();
+    house.listen(&folder.join("X0"));
+    house.inputs.host.doors.push(folder.clone());
+    for backend in BOTH {
+        house.expect(
+            backend,
+            &[
+                (json!(["write", house.temp.join(format!("new-{backend}"))]), "ok"),
+                (json!(["unix", folder.join("X0")]), "refused"),
+            ],
+        );
+    }
+}
+
 #[test]
 fn a_server_without_a_sandbox_says_so() {
     let mut house = House::new();
-    let command = house
-        .confine(Backend::Landlock, PYTHON, Vec::new())
-        .unwrap()
-        .command;
+    let command = house.confine(Backend::Landlock, PYTHON, Vec::new()).unwrap().command;
     let bare = confine(house.probe(Backend::Landlock), None, command).unwrap();
-    assert!(
-        !bare.state.active && bare.state.label.contains("`sandbox = false`"),
-        "{:?}",
-        bare.state
-    );
+    assert!(!bare.state.active && bare.state.label.contains("`sandbox = false`"), "{:?}", bare.state);
     house.inputs.mode = Mode::Off;
     let off = house.confine(Backend::Landlock, PYTHON, Vec::new()).unwrap();
-    assert!(
-        !off.state.active && off.state.label.contains("[sandbox] mode"),
-        "{:?}",
-        off.state
-    );
+    assert!(!off.state.active && off.state.label.contains("[sandbox] mode"), "{:?}", off.state);
 }
 
 #[test]
 fn without_a_back_end_auto_does_not_start_and_says_what_can_be_done() {
     let house = House::new();
-    let command = house
-        .confine(Backend::Landlock, PYTHON, Vec::new())
-        .unwrap()
-        .command;
+    let command = house.confine(Backend::Landlock, PYTHON, Vec::new()).unwrap().command;
     let none = Probe::of(vec![Backend::Seatbelt]);
     let error = confine(&none, Some(&house.policy()), command).err().unwrap();
-    assert_eq!(
-        error.to_string(),
-        "server `intruder`: no sandbox works here (Seatbelt: it belongs to macOS)"
-    );
+    assert_eq!(error.to_string(), "server `intruder`: no sandbox works here (Seatbelt: it belongs to macOS)");
     let hint = error.hint().unwrap();
-    assert!(
-        hint.contains("Install bubblewrap") && hint.contains("`sandbox = false`"),
-        "{hint}"
-    );
+    assert!(hint.contains("Install bubblewrap") && hint.contains("`sandbox = false`"), "{hint}");
 }

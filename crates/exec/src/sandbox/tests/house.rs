@@ -80,10 +80,7 @@ impl Output {
 
 impl House {
     pub fn new() -> Self {
-        let root = tempfile::Builder::new()
-            .prefix("patchbay-box-")
-            .tempdir()
-            .unwrap();
+        let root = tempfile::Builder::new().prefix("patchbay-box-").tempdir().unwrap();
         fs::set_permissions(root.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let base = root.path().canonicalize().unwrap();
         let home = base.join("home");
@@ -110,17 +107,7 @@ impl House {
         }
         let inputs = inputs(&base, &workspace, &patchbay);
         let listeners = Vec::new();
-        Self {
-            root,
-            home,
-            workspace,
-            outside,
-            temp,
-            patchbay,
-            session,
-            inputs,
-            listeners,
-        }
+        Self { root, home, workspace, outside, temp, patchbay, session, inputs, listeners }
     }
 
     /// A listener that takes connections for as long as the house stands.
@@ -176,9 +163,7 @@ impl House {
 
     /// Runs a program in a back end to its end.
     pub fn run(&self, backend: Backend, program: &str, args: &[&str]) -> Output {
-        let confined = self
-            .confine(backend, program, args.iter().map(OsString::from).collect())
-            .unwrap();
+        let confined = self.confine(backend, program, args.iter().map(OsString::from).collect()).unwrap();
         assert!(confined.state.active, "{:?}", confined.state);
         run(confined)
     }
@@ -186,23 +171,14 @@ impl House {
     /// Lets the intruder try things; what came of each.
     pub fn attempts(&self, backend: Backend, attempts: &Value) -> Vec<String> {
         let script = self.root.path().join("intruder.py");
-        let output = self.run(
-            backend,
-            PYTHON,
-            &[script.to_str().unwrap(), &attempts.to_string()],
-        );
+        let output = self.run(backend, PYTHON, &[script.to_str().unwrap(), &attempts.to_string()]);
         assert!(output.status.success(), "{backend}: {output:?}");
         serde_json::from_str(&output.stdout).unwrap()
     }
 
     /// Fails unless the first word of each result is the one beside it; `refused` stands for any error.
     pub fn expect(&self, backend: Backend, cases: &[(Value, &str)]) {
-        let attempts = json!(
-            cases
-                .iter()
-                .map(|(attempt, _)| attempt.clone())
-                .collect::<Vec<_>>()
-        );
+        let attempts = json!(cases.iter().map(|(attempt, _)| attempt.clone()).collect::<Vec<_>>());
         let results = self.attempts(backend, &attempts);
         let told: Vec<String> = cases
             .iter()
@@ -223,17 +199,10 @@ fn inputs(base: &Path, workspace: &Path, patchbay: &Path) -> Inputs {
         ("HOME", base.join("home").into_os_string()),
         ("SSH_AUTH_SOCK", session.join("ssh-agent").into_os_string()),
         ("XDG_RUNTIME_DIR", session.clone().into_os_string()),
-        (
-            "DBUS_SESSION_BUS_ADDRESS",
-            format!("unix:path={}/bus", session.display()).into(),
-        ),
+        ("DBUS_SESSION_BUS_ADDRESS", format!("unix:path={}/bus", session.display()).into()),
     ];
-    let mut host = Host::new(|name| {
-        variables
-            .iter()
-            .find(|(key, _)| *key == name)
-            .map(|(_, value)| value.clone())
-    });
+    let mut host =
+        Host::new(|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone()));
     host.temp = vec![base.join("temp")];
     // Sockets of whatever else runs on this machine come and go.
     host.socket_table = base.join("sockets");
@@ -252,37 +221,15 @@ fn inputs(base: &Path, workspace: &Path, patchbay: &Path) -> Inputs {
 /// Starts what was confined, and gives its info descriptor back.
 #[expect(unsafe_code, reason = "a hook between fork and exec is unsafe to set")]
 pub fn start(confined: Confined, output: Stdio) -> (Child, Option<OwnedFd>) {
-    let Confined {
-        command,
-        keep,
-        mut hook,
-        info,
-        ..
-    } = confined;
+    let Confined { command, keep, mut hook, info, .. } = confined;
     let mut started = Command::new(&command.program);
-    started
-        .args(&command.args)
-        .env_clear()
-        .envs(command.env)
-        .current_dir(&command.cwd);
-    started
-        .stdin(Stdio::null())
-        .stdout(output)
-        .stderr(Stdio::piped())
-        .process_group(0);
+    started.args(&command.args).env_clear().envs(command.env).current_dir(&command.cwd);
+    started.stdin(Stdio::null()).stdout(output).stderr(Stdio::piped()).process_group(0);
     let enter: Hook = Box::new(move || {
         // As a real start does: nothing but the three streams and what is kept.
         // SAFETY: numbers only.
-        unsafe {
-            libc::syscall(
-                libc::SYS_close_range,
-                3,
-                libc::c_uint::MAX,
-                libc::CLOSE_RANGE_CLOEXEC,
-            )
-        };
-        keep.iter()
-            .try_for_each(|fd| syscall::keep_over_exec(fd.as_raw_fd()))?;
+        unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+        keep.iter().try_for_each(|fd| syscall::keep_over_exec(fd.as_raw_fd()))?;
         hook.as_mut().map_or(Ok(()), |hook| hook())
     });
     // SAFETY: the hook is async-signal-safe by its contract.
@@ -297,17 +244,10 @@ pub fn run(confined: Confined) -> Output {
     let mut stderr = child.stderr.take().unwrap();
     let stderr = std::thread::spawn(move || {
         let mut text = Vec::new();
-        stderr
-            .read_to_end(&mut text)
-            .map(|_| String::from_utf8_lossy(&text).into_owned())
-            .unwrap()
+        stderr.read_to_end(&mut text).map(|_| String::from_utf8_lossy(&text).into_owned()).unwrap()
     });
     let mut stdout = String::new();
     child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
     let status = child.wait().unwrap();
-    Output {
-        status,
-        stdout,
-        stderr: stderr.join().unwrap(),
-    }
+    Output { status, stdout, stderr: stderr.join().unwrap() }
 }

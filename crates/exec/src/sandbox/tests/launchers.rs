@@ -43,11 +43,7 @@ impl Registry {
                 let _ = answer(&stream, &bodies);
             }
         });
-        Self {
-            address,
-            over,
-            server: Some(server),
-        }
+        Self { address, over, server: Some(server) }
     }
 }
 
@@ -82,12 +78,7 @@ fn answer(mut stream: &TcpStream, bodies: &Bodies) -> std::io::Result<()> {
 /// Runs something outside of any sandbox, in the house's home.
 fn outside(house: &House, program: &Path, args: &[&str], folder: &Path) -> String {
     let mut command = Command::new(program);
-    command
-        .args(args)
-        .current_dir(folder)
-        .env_clear()
-        .env("HOME", &house.home)
-        .env("TMPDIR", &house.temp);
+    command.args(args).current_dir(folder).env_clear().env("HOME", &house.home).env("TMPDIR", &house.temp);
     command.env("PATH", "/usr/local/bin:/usr/bin:/bin");
     let output = command.output().unwrap();
     assert!(output.status.success(), "{program:?} {args:?}: {output:?}");
@@ -103,18 +94,10 @@ fn npx_starts_a_server_from_its_cache_offline() {
     let manifest =
         json!({"name": "patchbay-probe", "version": "1.0.0", "bin": {"patchbay-probe": "server.js"}});
     fs::write(package.join("package.json"), manifest.to_string()).unwrap();
-    fs::write(
-        package.join("server.js"),
-        "#!/usr/bin/env node\nconsole.log('served by npx')\n",
-    )
-    .unwrap();
+    fs::write(package.join("server.js"), "#!/usr/bin/env node\nconsole.log('served by npx')\n").unwrap();
     let packed = outside(&house, Path::new("/usr/bin/npm"), &["pack", "--json"], &package);
     let packed: Value = serde_json::from_str(&packed).unwrap();
-    let packed = if packed.is_array() {
-        packed[0].clone()
-    } else {
-        packed["patchbay-probe"].clone()
-    };
+    let packed = if packed.is_array() { packed[0].clone() } else { packed["patchbay-probe"].clone() };
     let tarball = fs::read(package.join(packed["filename"].as_str().unwrap())).unwrap();
     let registry = Registry::new(|address| {
         let mut version = manifest.clone();
@@ -125,32 +108,15 @@ fn npx_starts_a_server_from_its_cache_offline() {
         });
         let document = json!({"name": "patchbay-probe", "dist-tags": {"latest": "1.0.0"}, "versions": {"1.0.0": version}});
         vec![
-            (
-                "/patchbay-probe".into(),
-                "application/json",
-                document.to_string().into_bytes(),
-            ),
-            (
-                "/patchbay-probe-1.0.0.tgz".into(),
-                "application/octet-stream",
-                tarball,
-            ),
+            ("/patchbay-probe".into(), "application/json", document.to_string().into_bytes()),
+            ("/patchbay-probe-1.0.0.tgz".into(), "application/octet-stream", tarball),
         ]
     });
     let from = format!("--registry=http://{}/", registry.address);
-    outside(
-        &house,
-        Path::new("/usr/bin/npm"),
-        &["cache", "add", "patchbay-probe@1.0.0", &from],
-        &house.home,
-    );
+    outside(&house, Path::new("/usr/bin/npm"), &["cache", "add", "patchbay-probe@1.0.0", &from], &house.home);
     drop(registry);
     for backend in BOTH {
-        let output = house.run(
-            backend,
-            "/usr/bin/npx",
-            &["--offline", "-y", &from, "patchbay-probe@1.0.0"],
-        );
+        let output = house.run(backend, "/usr/bin/npx", &["--offline", "-y", &from, "patchbay-probe@1.0.0"]);
         assert_eq!(output.stdout, "served by npx\n", "{backend}: {}", output.stderr);
         // The next back end has to install it anew.
         fs::remove_dir_all(house.home.join(".npm/_npx")).unwrap();
@@ -161,11 +127,7 @@ fn npx_starts_a_server_from_its_cache_offline() {
 pub fn uv() -> PathBuf {
     let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.cache/venv/bin/uv");
     let uv = std::env::var_os("PATCHBAY_TEST_UV").map_or(installed, PathBuf::from);
-    assert!(
-        uv.exists(),
-        "there is no {}: run `npm test`, which installs it",
-        uv.display()
-    );
+    assert!(uv.exists(), "there is no {}: run `npm test`, which installs it", uv.display());
     uv
 }
 
@@ -195,32 +157,16 @@ fn uvx_starts_a_server_from_its_cache_offline() {
     let uvx = uv().with_file_name("uvx");
     let name = "patchbay_probe-1.0.0-py3-none-any.whl";
     let wheel = house.root.path().join(name);
-    outside(
-        &house,
-        Path::new(PYTHON),
-        &["-c", BUILD_WHEEL, wheel.to_str().unwrap()],
-        &house.home,
-    );
+    outside(&house, Path::new(PYTHON), &["-c", BUILD_WHEEL, wheel.to_str().unwrap()], &house.home);
     let registry = Registry::new(|_| {
         let page = format!("<!DOCTYPE html><a href=\"/files/{name}\">{name}</a>");
         vec![
             ("/simple/patchbay-probe/".into(), "text/html", page.into_bytes()),
-            (
-                format!("/files/{name}"),
-                "application/octet-stream",
-                fs::read(&wheel).unwrap(),
-            ),
+            (format!("/files/{name}"), "application/octet-stream", fs::read(&wheel).unwrap()),
         ]
     });
     let index = format!("http://{}/simple", registry.address);
-    let args = [
-        "--python",
-        PYTHON,
-        "--no-python-downloads",
-        "--default-index",
-        &index,
-        "patchbay-probe",
-    ];
+    let args = ["--python", PYTHON, "--no-python-downloads", "--default-index", &index, "patchbay-probe"];
     assert_eq!(outside(&house, &uvx, &args, &house.home), "served by uvx\n");
     drop(registry);
     for backend in BOTH {

@@ -33,27 +33,15 @@ fn blocked_places_can_be_neither_read_nor_written_nor_listed() {
                 refused("read", format!("{work}/sub/server.key")),
                 refused("read", format!("{}/token", house.patchbay.display())),
                 refused("listing", format!("{}", house.patchbay.display())),
-                (
-                    json!(["chmod_and_read", format!("{home}/.ssh/id_ed25519")]),
-                    "refused",
-                ),
+                (json!(["chmod_and_read", format!("{home}/.ssh/id_ed25519")]), "refused"),
                 (json!(["chmod_and_read", format!("{home}/.ssh")]), "refused"),
                 (json!(["chmod_and_read", format!("{work}/.env")]), "refused"),
                 (json!(["remove", format!("{work}/.env")]), "refused"),
-                (
-                    json!(["rename", format!("{work}/.env"), format!("{work}/sub/env")]),
-                    "refused",
-                ),
-                (
-                    json!(["rename", format!("{work}/.env"), format!("{work}/env")]),
-                    "refused",
-                ),
+                (json!(["rename", format!("{work}/.env"), format!("{work}/sub/env")]), "refused"),
+                (json!(["rename", format!("{work}/.env"), format!("{work}/env")]), "refused"),
             ],
         );
-        assert_eq!(
-            fs::read_to_string(house.workspace.join(".env")).unwrap(),
-            "SECRET=1"
-        );
+        assert_eq!(fs::read_to_string(house.workspace.join(".env")).unwrap(), "SECRET=1");
     }
 }
 
@@ -97,20 +85,11 @@ fn everything_else_is_read_only() {
                 (json!(["read", house.home.join("notes.txt")]), "ok notes"),
                 (json!(["make", house.outside.join("folder")]), "refused"),
                 (json!(["remove", there]), "refused"),
-                (
-                    json!(["rename", there, house.workspace.join("free/x")]),
-                    "refused",
-                ),
+                (json!(["rename", there, house.workspace.join("free/x")]), "refused"),
                 (json!(["write", "/etc/patchbay-was-here"]), "refused"),
-                (
-                    json!(["open_to_write", "/proc/sys/kernel/core_pattern"]),
-                    "refused",
-                ),
+                (json!(["open_to_write", "/proc/sys/kernel/core_pattern"]), "refused"),
                 (json!(["open_to_write", "/proc/sysrq-trigger"]), "refused"),
-                (
-                    json!(["open_to_write", "/sys/kernel/mm/transparent_hugepage/enabled"]),
-                    "refused",
-                ),
+                (json!(["open_to_write", "/sys/kernel/mm/transparent_hugepage/enabled"]), "refused"),
             ],
         );
     }
@@ -120,28 +99,16 @@ fn everything_else_is_read_only() {
 fn a_disk_that_is_all_writable_keeps_what_is_blocked_and_the_systems_switches() {
     let mut house = House::new();
     house.inputs.writable_paths = vec!["/".into()];
-    let (home, work) = (
-        house.home.display().to_string(),
-        house.workspace.display().to_string(),
-    );
+    let (home, work) = (house.home.display().to_string(), house.workspace.display().to_string());
     for backend in BOTH {
         house.expect(
             backend,
             &[
-                (
-                    json!(["write", format!("{}/there.txt", house.outside.display())]),
-                    "ok",
-                ),
+                (json!(["write", format!("{}/there.txt", house.outside.display())]), "ok"),
                 (json!(["read", format!("{home}/.ssh/id_ed25519")]), "EACCES"),
                 (json!(["write", format!("{work}/.env")]), "EACCES"),
-                (
-                    json!(["open_to_write", "/proc/sys/kernel/core_pattern"]),
-                    "refused",
-                ),
-                (
-                    json!(["open_to_write", "/sys/kernel/mm/transparent_hugepage/enabled"]),
-                    "refused",
-                ),
+                (json!(["open_to_write", "/proc/sys/kernel/core_pattern"]), "refused"),
+                (json!(["open_to_write", "/sys/kernel/mm/transparent_hugepage/enabled"]), "refused"),
                 (json!(["unix", "/run/docker.sock"]), "refused"),
                 (json!(["environment", "SSH_AUTH_SOCK"]), "ok unset"),
             ],
@@ -154,15 +121,8 @@ fn without_network_nothing_outside_is_reached() {
     let mut house = House::new();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
-    let (tcp, udp) = (
-        listener.local_addr().unwrap().port(),
-        datagrams.local_addr().unwrap().port(),
-    );
-    let cases = [
-        (json!(["tcp", tcp]), "ok"),
-        (json!(["udp", udp]), "ok"),
-        (json!(["own_loopback"]), "ok"),
-    ];
+    let (tcp, udp) = (listener.local_addr().unwrap().port(), datagrams.local_addr().unwrap().port());
+    let cases = [(json!(["tcp", tcp]), "ok"), (json!(["udp", udp]), "ok"), (json!(["own_loopback"]), "ok")];
     for backend in BOTH {
         house.expect(backend, &cases);
     }
@@ -214,10 +174,7 @@ fn a_name_blocked_by_the_settings_is_held_wherever_it_stands() {
         fs::write(house.workspace.join(path), text).unwrap();
     }
     fs::write(house.home.join(".envrc"), "7").unwrap();
-    house
-        .inputs
-        .blocked_paths
-        .extend(["private".into(), "conf/*.secret.yaml".into()]);
+    house.inputs.blocked_paths.extend(["private".into(), "conf/*.secret.yaml".into()]);
     let work = house.workspace.display().to_string();
     for backend in BOTH {
         house.expect(
@@ -229,14 +186,8 @@ fn a_name_blocked_by_the_settings_is_held_wherever_it_stands() {
                 (json!(["listing", format!("{work}/private")]), "EACCES"),
                 (json!(["read", format!("{work}/conf/one.secret.yaml")]), "EACCES"),
                 (json!(["read", format!("{work}/conf/two.yaml")]), "ok 5"),
-                (
-                    json!(["read", format!("{work}/node_modules/certs/cacert.pem")]),
-                    "ok 6",
-                ),
-                (
-                    json!(["read", format!("{}/.envrc", house.home.display())]),
-                    "EACCES",
-                ),
+                (json!(["read", format!("{work}/node_modules/certs/cacert.pem")]), "ok 6"),
+                (json!(["read", format!("{}/.envrc", house.home.display())]), "EACCES"),
             ],
         );
     }
@@ -247,11 +198,7 @@ fn a_blocked_name_that_appears_later_is_told_once_and_held_from_the_next_start()
     let house = House::new();
     let late = house.workspace.join("sub/.env.local");
     for backend in BOTH {
-        let mut held = house
-            .confine(backend, "/bin/true", Vec::new())
-            .unwrap()
-            .held
-            .unwrap();
+        let mut held = house.confine(backend, "/bin/true", Vec::new()).unwrap().held.unwrap();
         assert_eq!(held.appeared(), Vec::<std::path::PathBuf>::new());
         fs::write(&late, "LATE=1").unwrap();
         // As an editor saves: another file in its place.
@@ -263,10 +210,7 @@ fn a_blocked_name_that_appears_later_is_told_once_and_held_from_the_next_start()
         assert_eq!(held.appeared(), Vec::<std::path::PathBuf>::new());
         house.expect(
             backend,
-            &[
-                (json!(["read", late]), "EACCES"),
-                (json!(["read", house.workspace.join(".env")]), "EACCES"),
-            ],
+            &[(json!(["read", late]), "EACCES"), (json!(["read", house.workspace.join(".env")]), "EACCES")],
         );
         fs::remove_file(&late).unwrap();
     }
@@ -275,28 +219,15 @@ fn a_blocked_name_that_appears_later_is_told_once_and_held_from_the_next_start()
 #[test]
 fn what_landlock_cannot_hold_is_named_and_required_then_refuses() {
     let mut house = House::new();
-    let bubblewrap = house
-        .confine(Backend::Bubblewrap, "/bin/true", Vec::new())
-        .unwrap()
-        .state;
+    let bubblewrap = house.confine(Backend::Bubblewrap, "/bin/true", Vec::new()).unwrap().state;
     assert!(bubblewrap.label.starts_with("bubblewrap "), "{bubblewrap:?}");
     assert_eq!(bubblewrap.gaps, Vec::<String>::new());
-    let landlock = house
-        .confine(Backend::Landlock, "/bin/true", Vec::new())
-        .unwrap()
-        .state;
-    assert!(
-        landlock.active && landlock.label.starts_with("Landlock (version "),
-        "{landlock:?}"
-    );
+    let landlock = house.confine(Backend::Landlock, "/bin/true", Vec::new()).unwrap().state;
+    assert!(landlock.active && landlock.label.starts_with("Landlock (version "), "{landlock:?}");
     let env = house.workspace.join(".env").display().to_string();
     assert!(landlock.gaps[0].contains(&env), "{landlock:?}");
     house.inputs.mode = Mode::Required;
-    assert!(
-        house
-            .confine(Backend::Bubblewrap, "/bin/true", Vec::new())
-            .is_ok()
-    );
+    assert!(house.confine(Backend::Bubblewrap, "/bin/true", Vec::new()).is_ok());
     let Err(ExecError::Sandbox { reason, hint, .. }) =
         house.confine(Backend::Landlock, "/bin/true", Vec::new())
     else {
@@ -324,16 +255,10 @@ fn a_workspace_that_is_itself_blocked_is_refused() {
     let link = house.home.join("link");
     symlink(&house.patchbay, &link).unwrap();
     house.inputs.workspace = Some(house.patchbay.clone());
-    assert!(matches!(
-        Policy::new("s", house.inputs.clone()),
-        Err(ExecError::Sandbox { .. })
-    ));
+    assert!(matches!(Policy::new("s", house.inputs.clone()), Err(ExecError::Sandbox { .. })));
     (house.inputs.workspace, house.inputs.cwd) = (Some(link.clone()), link);
     for backend in BOTH {
-        assert!(matches!(
-            house.confine(backend, "/bin/true", Vec::new()),
-            Err(ExecError::Sandbox { .. })
-        ));
+        assert!(matches!(house.confine(backend, "/bin/true", Vec::new()), Err(ExecError::Sandbox { .. })));
     }
 }
 
@@ -351,14 +276,7 @@ fn shell(code: &str) -> Case {
 /// The intruder as a program that fails with a traceback.
 fn python(house: &House, step: &Value) -> Case {
     let script = house.root.path().join("intruder.py");
-    (
-        PYTHON,
-        vec![
-            script.to_str().unwrap().into(),
-            "traceback".into(),
-            json!([step]).to_string(),
-        ],
-    )
+    (PYTHON, vec![script.to_str().unwrap().into(), "traceback".into(), json!([step]).to_string()])
 }
 
 /// Lets a command fail in each back end and explains what it wrote.
@@ -384,31 +302,15 @@ fn what_a_server_writes_about_a_path_leads_to_the_path_and_its_setting() {
     let outside = house.outside.join("new.txt").display().to_string();
     let env = house.workspace.join(".env").display().to_string();
     let cases = [
-        (
-            python(&house, &json!(["write", outside])),
-            &outside,
-            "[sandbox] writable_paths",
-        ),
+        (python(&house, &json!(["write", outside])), &outside, "[sandbox] writable_paths"),
         (
             node(&format!("require('fs').writeFileSync({outside:?}, '')")),
             &outside,
             "[sandbox] writable_paths",
         ),
-        (
-            shell(&format!("echo x > '{outside}'")),
-            &outside,
-            "[sandbox] writable_paths",
-        ),
-        (
-            python(&house, &json!(["read", env])),
-            &env,
-            "[sandbox] blocked_paths",
-        ),
-        (
-            node("require('fs').readFileSync('.env')"),
-            &env,
-            "[sandbox] blocked_paths",
-        ),
+        (shell(&format!("echo x > '{outside}'")), &outside, "[sandbox] writable_paths"),
+        (python(&house, &json!(["read", env])), &env, "[sandbox] blocked_paths"),
+        (node("require('fs').readFileSync('.env')"), &env, "[sandbox] blocked_paths"),
         (shell("cat .env"), &env, "[sandbox] blocked_paths"),
     ];
     for (case, target, setting) in &cases {
@@ -425,10 +327,7 @@ fn what_a_server_writes_about_the_network_leads_to_the_host_and_its_setting() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let cases = [
-        (
-            node(&format!("require('net').connect({port}, '127.0.0.1')")),
-            "127.0.0.1:",
-        ),
+        (node(&format!("require('net').connect({port}, '127.0.0.1')")), "127.0.0.1:"),
         (node("fetch('http://example.test/')"), "example.test"),
         (python(&house, &json!(["tcp", port])), "the network"),
     ];
@@ -447,8 +346,5 @@ fn what_landlock_denies_beside_a_blocked_name_is_explained_by_it() {
     let told = explained(&house, &shell(&format!("echo x > {fresh}")), &[Backend::Landlock]);
     let (target, setting, hint) = &told[0];
     assert_eq!((target, *setting), (&fresh, "[sandbox] blocked_paths"));
-    assert!(
-        hint.contains(house.workspace.join(".env").to_str().unwrap()),
-        "{hint}"
-    );
+    assert!(hint.contains(house.workspace.join(".env").to_str().unwrap()), "{hint}");
 }

@@ -18,10 +18,7 @@ use tokio::{
 pub async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
     let run_dir = PathBuf::from(args.next().ok_or("RUN_DIR is missing")?);
-    let exec = Exec::new(ExecOptions {
-        run_dir: Some(run_dir.clone()),
-        ..ExecOptions::default()
-    });
+    let exec = Exec::new(ExecOptions { run_dir: Some(run_dir.clone()), ..ExecOptions::default() });
     let mut servers = Vec::new();
     for script in args {
         let mut process = exec.spawn(launch(&run_dir, script)).await?;
@@ -30,21 +27,11 @@ pub async fn main() -> Result<(), Box<dyn std::error::Error>> {
         servers.push((process, pipes));
     }
     say("ready")?;
-    wait(
-        signal(SignalKind::terminate())?,
-        BufReader::new(tokio::io::stdin()).lines(),
-    )
-    .await?;
+    wait(signal(SignalKind::terminate())?, BufReader::new(tokio::io::stdin()).lines()).await?;
     let step = Duration::from_millis(200);
-    let steps = StopSteps {
-        input: step,
-        term: step,
-        ..StopSteps::default()
-    };
-    let mut stops: JoinSet<_> = servers
-        .into_iter()
-        .map(|(process, _)| Process::stop(process, steps))
-        .collect();
+    let steps = StopSteps { input: step, term: step, ..StopSteps::default() };
+    let mut stops: JoinSet<_> =
+        servers.into_iter().map(|(process, _)| Process::stop(process, steps)).collect();
     while stops.join_next().await.is_some() {}
     exec.drained().await;
     // The runtime would wait for the thread that reads standard input.
