@@ -52,6 +52,7 @@ impl Desktop {
             kind: OwnerKind::Desktop,
             sample: sample()?,
             stop_steps: StopSteps::default(),
+            look_every: patchbay_hub::LOOK_EVERY,
             host: Some(host),
             strict: false,
         };

@@ -57,7 +57,8 @@ impl Context {
             ApiError::new(ErrorCode::Io, format!("cannot tell where this program is: {error}"))
         })?;
         let sample = (as_text(&program)?, vec!["sample-server".to_owned()]);
-        Ok(HubOptions { kind, sample, stop_steps: StopSteps::default(), host: None, strict })
+        let (stop_steps, look_every) = (StopSteps::default(), patchbay_hub::LOOK_EVERY);
+        Ok(HubOptions { kind, sample, stop_steps, look_every, host: None, strict })
     }
 
     /// Opens the diagnostic log, for commands that run servers themselves. Without it they work all the same.

@@ -139,7 +139,7 @@ impl<'t> Lines<'t> {
     #[must_use]
     pub fn new(file: &'t Path, text: &'t str) -> Self {
         let mut starts = vec![0];
-        starts.extend(text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1));
+        starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
         Self { file, text, starts }
     }
 

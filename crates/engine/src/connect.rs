@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use patchbay_api::SandboxState;
 use patchbay_config::{Http, ServerConfig, Stdio, Transport};
 use patchbay_exec::sandbox::Policy;
@@ -41,6 +42,8 @@ pub(crate) struct Live {
     pub(crate) catalogue: Arc<Catalogue>,
     pub(crate) tools_changed: ToolsChanged,
     pub(crate) process: Option<Process>,
+    /// Resolves when blocked files appeared that its sandbox does not hold yet.
+    pub(crate) blocked: BoxFuture<'static, Vec<PathBuf>>,
     facts: PeerFacts,
     session: RmcpSession,
 }
@@ -134,7 +137,11 @@ async fn connect_stdio(
         Err(failure) => Err(failure),
     };
     match result {
-        Ok(live) => Ok(Live { process: Some(process), ..live }),
+        Ok(live) => Ok(Live {
+            blocked: Box::pin(process.blocked_appear(runtime.look_every)),
+            process: Some(process),
+            ..live
+        }),
         Err(failure) => Err(end_after(process, failure, site, policy.as_ref(), log).await),
     }
 }
@@ -198,7 +205,15 @@ async fn list(
 ) -> Result<Live, StartFailure> {
     let catalogue = fetch(&lane, facts.has_tools).await?;
     let (lane, catalogue) = (Arc::new(lane), Arc::new(catalogue));
-    Ok(Live { lane, catalogue, tools_changed, process: None, facts, session })
+    Ok(Live {
+        lane,
+        catalogue,
+        tools_changed,
+        process: None,
+        blocked: Box::pin(std::future::pending()),
+        facts,
+        session,
+    })
 }
 
 async fn fetch(lane: &Lane, has_tools: bool) -> Result<Catalogue, StartFailure> {
@@ -220,21 +235,6 @@ impl Live {
         async move { fetch(&lane, has_tools).await }
     }
 
-    /// Resolves when the server ended by itself, with the reason.
-    pub(crate) async fn ended(&self) -> String {
-        match &self.process {
-            None => self.lane.ended().await,
-            Some(process) => tokio::select! {
-                exit = process.exited() => gone(&exit).cause,
-                // A server without output is of no use, even if its process goes on.
-                reason = self.lane.ended() => match tokio::time::timeout(SAME_END, process.exited()).await {
-                    Ok(exit) => gone(&exit).cause,
-                    Err(_) => reason,
-                },
-            },
-        }
-    }
-
     /// Ends session and process in order: goodbye to the server, its input closed, then the ladder.
     pub(crate) async fn stop(self, steps: StopSteps) {
         let Self { lane, process, mut session, .. } = self;
@@ -246,6 +246,21 @@ impl Live {
         if let Some(process) = process {
             process.stop(steps).await;
         }
+    }
+}
+
+/// Resolves when the server ended by itself, with the reason.
+pub(crate) async fn ended(process: Option<&Process>, lane: &Lane) -> String {
+    match process {
+        None => lane.ended().await,
+        Some(process) => tokio::select! {
+            exit = process.exited() => gone(&exit).cause,
+            // A server without output is of no use, even if its process goes on.
+            reason = lane.ended() => match tokio::time::timeout(SAME_END, process.exited()).await {
+                Ok(exit) => gone(&exit).cause,
+                Err(_) => reason,
+            },
+        },
     }
 }
 

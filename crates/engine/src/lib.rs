@@ -25,4 +25,4 @@ pub use desk::Desk;
 pub use error::EngineError;
 pub use exposure::{Naming, Offer, Target};
 pub use manager::{DesiredSet, Manager, Wanted};
-pub use runtime::{EnvLookup, Runtime, SecretLookup};
+pub use runtime::{EnvLookup, LOOK_EVERY, Runtime, SecretLookup};

@@ -1,6 +1,7 @@
 //! What all workspaces of an owner share: the way to start processes, to reach servers, to record and to redact.
 
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use patchbay_api::Scope;
 use patchbay_exec::Exec;
@@ -12,6 +13,10 @@ use crate::Clock;
 
 /// Starts that may run at once over all workspaces.
 const STARTS: usize = 8;
+/// How often running sandboxed servers are looked after for blocked files that appeared.
+///
+/// A look walks through the workspace: often enough to be told, seldom enough to cost nothing.
+pub const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// Looks a variable of the user's environment up.
 pub type EnvLookup = dyn Fn(&str) -> Option<String> + Send + Sync;
@@ -34,6 +39,8 @@ pub struct Runtime {
     pub audit: Audit,
     /// The wall clock.
     pub clock: Clock,
+    /// How often running sandboxed servers are looked after; [`LOOK_EVERY`] unless a test is in a hurry.
+    pub look_every: Duration,
     http: Arc<OnceLock<reqwest::Client>>,
     pub(crate) starts: Arc<Semaphore>,
     pub(crate) env: Arc<EnvLookup>,
@@ -51,7 +58,8 @@ impl Runtime {
         secrets: Arc<SecretLookup>,
     ) -> Self {
         let (http, starts) = (Arc::default(), Arc::new(Semaphore::new(STARTS)));
-        Self { exec, redactor, audit, clock: Clock::system(), http, starts, env, secrets }
+        let (clock, look_every) = (Clock::system(), LOOK_EVERY);
+        Self { exec, redactor, audit, clock, look_every, http, starts, env, secrets }
     }
 
     /// The HTTP client, made at its first use: it reads every certificate of the system.
@@ -65,7 +73,7 @@ impl Runtime {
         let client = reqwest::Client::builder()
             // A redirect to another origin would carry the server's headers to a stranger.
             .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(std::time::Duration::from_secs(10))
+            .connect_timeout(Duration::from_secs(10))
             .user_agent(concat!("patchbay/", env!("CARGO_PKG_VERSION")))
             .build()?;
         Ok(self.http.get_or_init(|| client).clone())

@@ -152,6 +152,31 @@ impl Process {
         tokio::task::spawn_blocking(look).await.unwrap_or_default()
     }
 
+    /// Looks every `every` for blocked names that have appeared, and resolves to the first that did; see
+    /// [`Process::newly_blocked`]. Never resolves for a server without a sandbox.
+    pub fn blocked_appear(
+        &self,
+        every: Duration,
+    ) -> impl Future<Output = Vec<std::path::PathBuf>> + Send + 'static + use<> {
+        #[cfg(unix)]
+        let held = self.held.clone();
+        async move {
+            #[cfg(unix)]
+            if let Some(held) = held {
+                loop {
+                    tokio::time::sleep(every).await;
+                    let held = Arc::clone(&held);
+                    let look = move || held.lock().unwrap_or_else(PoisonError::into_inner).appeared();
+                    match tokio::task::spawn_blocking(look).await {
+                        Ok(new) if !new.is_empty() => return new,
+                        _ => {}
+                    }
+                }
+            }
+            std::future::pending().await
+        }
+    }
+
     /// Ends everything without asking and waits until it is gone, for a bounded time.
     #[cfg(unix)]
     pub(crate) async fn kill(&self) {

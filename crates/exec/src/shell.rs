@@ -25,6 +25,8 @@ use crate::{
 const NOTICE: &str = "PATCHBAY_READS_PATH";
 /// Bytes of banners that are read at most.
 const OUTPUT_LIMIT: usize = 1024 * 1024;
+/// How long the shell may take to be gone, once it has been killed.
+const END_LIMIT: Duration = Duration::from_secs(2);
 
 /// Asks the login shell, within the limit. Never fails: a shell that hangs or is unknown is a note.
 pub(crate) async fn read(env: &[(OsString, OsString)], limit: Duration) -> ShellPath {
@@ -124,7 +126,9 @@ async fn output(command: Resolved, limit: Duration, mark: &[u8]) -> io::Result<V
     let read = timeout(limit, between(&mut guard, mark)).await;
     // The guard ends what is left; a shell's children included.
     drop(link);
-    guard.wait().await?;
+    if timeout(END_LIMIT, guard.wait()).await.is_err() {
+        guard.start_kill()?;
+    }
     read.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 

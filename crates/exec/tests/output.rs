@@ -4,6 +4,7 @@ use std::{fs, time::Duration};
 
 use tokio::{
     io::{AsyncBufReadExt, AsyncWriteExt, BufReader},
+    task::JoinSet,
     time::Instant,
 };
 
@@ -33,22 +34,24 @@ async fn a_server_that_floods_stderr_before_and_during_calls_answers_them_all() 
     assert_eq!(process.stop(QUICK).await.code, Some(0));
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn the_last_words_of_a_server_that_dies_are_there_when_its_end_is_told() {
     let lab = Lab::new();
-    for round in 0..10 {
-        let launch = lab.script(&format!(
-            "head -c 50000 /dev/zero | tr '\\0' '\\n' >&2; printf 'fatal: {round}' >&2; exit 1"
-        ));
+    for round in 0..20 {
+        let noise = "head -c 50000 /dev/zero | tr '\\0' '\\n' >&2";
+        let launch = lab.script(&format!("{noise}; printf 'fatal: {round}' >&2; exit 1"));
         let log = launch.log.clone();
         let process = lab.exec.spawn(launch).await.unwrap();
-        // The runtime is kept busy until both are there: the words and the news of the end.
         let server = Pid::now(process.pid().cast_signed());
-        while server.is_some_and(|server| !server.reaped()) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        // The one thread that could take the words is kept busy until the news of the end is there too.
+        let mut busy = JoinSet::new();
+        busy.spawn(async move {
+            while server.is_some_and(|server| !server.reaped()) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        });
         assert_eq!(process.exited().await.code, Some(1));
-        assert_eq!(log.lines(1)[0].text, format!("fatal: {round}"));
+        assert_eq!(log.lines(1).pop().map(|line| line.text), Some(format!("fatal: {round}")));
         process.stop(QUICK).await;
     }
 }

@@ -28,6 +28,7 @@ pub use handle::Handle;
 pub use lease::Lease;
 pub use open::owner_pid;
 pub use options::{HostRequest, HubOptions};
+pub use patchbay_engine::LOOK_EVERY;
 
 use global::Global;
 use publish::Publisher;

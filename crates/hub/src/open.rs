@@ -49,7 +49,7 @@ impl Hub {
         let secrets = Arc::new(SecretStore::file(home.dir()));
         let audit = open_audit(&home, &redactor, &settings.settings)?;
         let lookup = Arc::clone(&secrets);
-        let runtime = Runtime::new(
+        let mut runtime = Runtime::new(
             exec,
             redactor,
             audit,
@@ -59,6 +59,7 @@ impl Hub {
                 Ok(found.map(|secret| secret.expose().to_owned()))
             }),
         );
+        runtime.look_every = options.look_every;
         let owner = OwnerInfo {
             pid: std::process::id(),
             kind: options.kind,

@@ -1,5 +1,7 @@
 //! What a host says when it opens a hub, and what a hub asks of its host.
 
+use std::time::Duration;
+
 use patchbay_api::OwnerKind;
 use patchbay_exec::StopSteps;
 use tokio::sync::mpsc;
@@ -13,6 +15,8 @@ pub struct HubOptions {
     pub sample: (String, Vec<String>),
     /// The waits of the stop ladder.
     pub stop_steps: StopSteps,
+    /// How often running servers are looked after for blocked files that appeared.
+    pub look_every: Duration,
     /// Where requests that only the host can fulfil go; `None`: it fulfils none.
     pub host: Option<mpsc::Sender<HostRequest>>,
     /// Whether wrong settings at start are refused (MCP-01) or listed so that they can be put right.

@@ -107,6 +107,7 @@ pub async fn open(home: &Path, kind: OwnerKind) -> Result<Hub, HubError> {
         sample: ("sample".into(), vec![]),
         stop_steps: STEPS,
         host: None,
+        look_every: Duration::from_millis(200),
         strict: kind != OwnerKind::Desktop,
     };
     Hub::open(home, Redactor::new(), options).await

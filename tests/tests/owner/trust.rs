@@ -129,3 +129,28 @@ async fn a_project_never_replaces_a_global_server() {
     assert!(snapshot.workspaces[0].problems[0].contains("local"));
     owner.stop().await;
 }
+
+#[tokio::test]
+async fn a_blocked_file_that_appears_while_a_server_runs_is_named_in_its_state() {
+    let scripts = TempDir::new().unwrap();
+    let fake = Fake::new(scripts.path(), "held", json!({}));
+    let owner = Owner::start(&super::entry("held", &fake).replace("sandbox = false\n", "")).await;
+    let (project, lease) = owner.project(&json!({})).await;
+    assert_eq!(tools(&owner, &lease).await.len(), 5);
+    assert!(super::status(&lease, "held").sandbox.unwrap().active);
+    write(&project.join(".env"), "KEY=1");
+    let named = |snapshot: &patchbay_api::Snapshot| {
+        let servers = snapshot.workspaces.iter().flat_map(|open| &open.servers);
+        servers
+            .filter_map(|server| server.sandbox.as_ref())
+            .any(|held| held.gaps.iter().any(|gap| gap.contains(".env")))
+    };
+    owner.until("the gap to be named", named).await;
+    let read = |path: &std::path::Path| json!({"path": path}).to_string();
+    let file = project.join(".env");
+    let server = super::status(&lease, "held").id;
+    owner.call(patchbay_api::RestartMcpServer { workspace: lease.key().clone(), server }).await.unwrap();
+    let answer = super::call(&owner, &lease, "held", "read", &read(&file)).await.unwrap();
+    assert_eq!(answer["isError"], true, "it is held from the next start: {answer}");
+    owner.stop().await;
+}

@@ -114,6 +114,13 @@ impl Tables<'_> {
         Key { name: part.decode(self.text, &mut self.error).into_owned(), span: part.span.clone() }
     }
 
+    /// The member of a table that a key names.
+    fn member(&mut self, table: usize, part: &Part) -> Option<&Slot> {
+        let name = part.decode(self.text, &mut self.error);
+        let table = &self.all[table];
+        table.find(&name).map(|at| &table.members[at].1)
+    }
+
     fn add(&mut self, table: Table) -> usize {
         self.all.push(table);
         self.all.len() - 1
@@ -159,18 +166,25 @@ impl Tables<'_> {
     fn descend_header(&mut self, parents: &[Part]) -> Result<usize, SyntaxError> {
         let mut id = ROOT;
         for part in parents {
-            let key = self.key(part);
-            id = match self.all[id].find(&key.name).map(|at| &self.all[id].members[at].1) {
-                Some(Slot::Table(next)) if self.all[*next].origin != Origin::Inline => *next,
-                Some(Slot::Tables(array)) => array.0.last().copied().unwrap_or(ROOT),
-                Some(_) => return refuse(&key, CLOSED),
-                None => self.add_child(id, key, Origin::Implied),
+            let next = match self.member(id, part) {
+                Some(Slot::Table(next)) => Some(*next),
+                Some(Slot::Tables(array)) => array.0.last().copied(),
+                Some(Slot::Leaf(_)) => return refuse(&self.key(part), CLOSED),
+                None => None,
+            };
+            id = match next {
+                Some(next) if self.all[next].origin == Origin::Inline => {
+                    return refuse(&self.key(part), CLOSED);
+                }
+                Some(next) => next,
+                None => self.add_child(id, part, Origin::Implied),
             };
         }
         Ok(id)
     }
 
-    fn add_child(&mut self, parent: usize, key: Key, origin: Origin) -> usize {
+    fn add_child(&mut self, parent: usize, part: &Part, origin: Origin) -> usize {
+        let key = self.key(part);
         let id = self.add(Table::new(origin, key.span.clone()));
         self.all[parent].insert(key, Slot::Table(id));
         id
@@ -193,23 +207,22 @@ impl Tables<'_> {
     fn descend_dotted(&mut self, table: usize, parents: &[Part]) -> Result<usize, SyntaxError> {
         let mut id = table;
         for part in parents {
-            let key = self.key(part);
-            id = match self.all[id].find(&key.name).map(|at| &self.all[id].members[at].1) {
-                None => self.add_child(id, key, Origin::Dotted),
-                Some(Slot::Table(next)) => {
-                    let next = *next;
-                    match self.all[next].origin {
-                        Origin::Dotted => next,
-                        Origin::Implied => {
-                            self.all[next].origin = Origin::Dotted;
-                            next
-                        }
-                        Origin::Header => return refuse(&key, TWICE),
-                        Origin::Inline => return refuse(&key, CLOSED),
-                    }
-                }
-                Some(_) => return refuse(&key, CLOSED),
+            let next = match self.member(id, part) {
+                None => None,
+                Some(Slot::Table(next)) => Some(*next),
+                Some(Slot::Leaf(_) | Slot::Tables(_)) => return refuse(&self.key(part), CLOSED),
             };
+            let Some(next) = next else {
+                id = self.add_child(id, part, Origin::Dotted);
+                continue;
+            };
+            id = next;
+            match self.all[next].origin {
+                Origin::Dotted => {}
+                Origin::Implied => self.all[next].origin = Origin::Dotted,
+                Origin::Header => return refuse(&self.key(part), TWICE),
+                Origin::Inline => return refuse(&self.key(part), CLOSED),
+            }
         }
         Ok(id)
     }
@@ -221,7 +234,10 @@ impl Tables<'_> {
                 Slot::Leaf(Node { value, span: tree.span.clone() })
             }
             Kind::Array(items) => {
-                let nodes = items.iter().map(|item| self.node(&item.part)).collect::<Result<_, _>>()?;
+                let mut nodes = Vec::with_capacity(items.len());
+                for item in items {
+                    nodes.push(self.node(&item.part)?);
+                }
                 Slot::Leaf(Node { value: Value::Array(nodes), span: tree.span.clone() })
             }
             Kind::Table(pairs) => Slot::Table(self.inline(pairs, &tree.span)?),

@@ -1,5 +1,6 @@
 //! The actor behind a server: what it is doing now, and what each event makes of that.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,11 +15,13 @@ use tokio::time::Instant;
 use super::{Desired, Order, Ready, View};
 use crate::backoff::Backoff;
 use crate::catalogue::Catalogue;
-use crate::connect::{Live, Progress, Site, StartFailure, connect};
+use crate::connect::{Live, Progress, Site, StartFailure, connect, ended};
 use crate::{EngineError, Runtime};
 
 /// Lines of the log that the status carries.
 const TAIL: usize = 5;
+/// Gaps of the sandbox that the status carries.
+const MAX_GAPS: usize = 20;
 /// Announced changes of the list within this time are one.
 const COALESCE: Duration = Duration::from_millis(250);
 
@@ -63,6 +66,7 @@ enum Event {
     Ended(String),
     ToolsChanged,
     Relisted(Result<Catalogue, StartFailure>),
+    Blocked(Vec<PathBuf>),
     Closed,
 }
 
@@ -123,6 +127,7 @@ impl Actor {
                 Event::Ended(reason) => self.ended(state, reason).await,
                 Event::ToolsChanged => relist(state),
                 Event::Relisted(list) => self.relisted(state, list),
+                Event::Blocked(paths) => self.blocked_appeared(state, &paths),
                 Event::Closed => {
                     self.stop(state, "Patchbay stops").await;
                     return;
@@ -269,6 +274,28 @@ impl Actor {
         State::Connected { live, since, relist: None }
     }
 
+    /// Files that the settings block have appeared while it runs: they are named, and held from its next start.
+    fn blocked_appeared(&mut self, mut state: State, paths: &[PathBuf]) -> State {
+        if let State::Connected { live, .. } = &mut state
+            && let Some(process) = &live.process
+        {
+            live.blocked = Box::pin(process.blocked_appear(self.runtime.look_every));
+        }
+        self.publish(|status| {
+            let Some(sandbox) = &mut status.sandbox else { return };
+            let named = paths.iter().map(|path| {
+                format!(
+                    "{} appeared after the start: it is blocked from the server's next start (restart it)",
+                    path.display()
+                )
+            });
+            sandbox.gaps.extend(named);
+            let known = sandbox.gaps.len().saturating_sub(MAX_GAPS);
+            sandbox.gaps.drain(..known);
+        });
+        state
+    }
+
     async fn stop_asked(&mut self, state: State, done: oneshot::Sender<bool>) -> State {
         let ran = matches!(state, State::Connected { .. } | State::Connecting { .. } | State::Failed(_));
         self.backoff.clear();
@@ -403,14 +430,22 @@ async fn happens(state: &mut State) -> Event {
             }))),
             None => std::future::pending().await,
         },
-        State::Connected { live, relist: None, .. } => tokio::select! {
-            reason = live.ended() => Event::Ended(reason),
-            () = live.tools_changed.notified() => Event::ToolsChanged,
-        },
-        State::Connected { live, relist: Some(list), .. } => tokio::select! {
-            reason = live.ended() => Event::Ended(reason),
-            list = list => Event::Relisted(list),
-        },
+        State::Connected { live, relist, .. } => {
+            let Live { process, lane, tools_changed, blocked, .. } = &mut **live;
+            tokio::select! {
+                reason = ended(process.as_ref(), lane) => Event::Ended(reason),
+                () = tools_changed.notified(), if relist.is_none() => Event::ToolsChanged,
+                list = listed(relist) => Event::Relisted(list),
+                paths = blocked => Event::Blocked(paths),
+            }
+        }
+    }
+}
+
+async fn listed(relist: &mut Option<Relist>) -> Result<Catalogue, StartFailure> {
+    match relist {
+        Some(list) => list.await,
+        None => std::future::pending().await,
     }
 }
 
