@@ -10,6 +10,8 @@ const FREE: u32 = 3;
 const FIRST: Duration = Duration::from_secs(1);
 /// The longest pause.
 const LONGEST: Duration = Duration::from_secs(300);
+/// The longest time between two tries to reach a remote server.
+const LONGEST_RETRY: Duration = Duration::from_secs(60);
 /// A server that lived this long is in order again.
 const HEALTHY: Duration = Duration::from_secs(60);
 
@@ -41,6 +43,20 @@ impl Backoff {
     #[must_use]
     pub fn until(&self, now: Instant) -> Option<Instant> {
         self.until.filter(|until| *until > now)
+    }
+
+    /// The wait is over by other means than the clock: the next start is free, the count stays.
+    pub fn waited(&mut self) {
+        self.until = None;
+    }
+
+    /// When a remote server that cannot be reached is tried again by itself: after 1, 2, 4 … seconds, a minute at
+    /// most, spread by `salt` so that many do not come back at the same moment.
+    #[must_use]
+    pub fn retry_after(&self, salt: u64) -> Duration {
+        let base = FIRST.saturating_mul(1 << self.ends.saturating_sub(1).min(16)).min(LONGEST_RETRY);
+        let share = u32::try_from((salt ^ u64::from(self.ends).wrapping_mul(0x9E37_79B9)) % 512).unwrap_or(0);
+        base.saturating_mul(768 + share) / 1024
     }
 
     /// Forgets everything: a person asked for a restart, or the settings changed.
@@ -82,6 +98,21 @@ mod tests {
         assert!(backoff.until(now).is_some());
         backoff.ended(now, Duration::from_secs(61));
         assert_eq!(backoff.until(now), None);
+    }
+
+    #[test]
+    fn tries_to_reach_a_remote_server_are_spread_and_never_more_than_a_minute_and_a_quarter_apart() {
+        let mut backoff = Backoff::default();
+        let mut seen = std::collections::HashSet::new();
+        for _ in 0..20 {
+            backoff.ended(Instant::now(), Duration::ZERO);
+            for salt in 0..8 {
+                let after = backoff.retry_after(salt * 77);
+                assert!(after >= Duration::from_millis(750) && after <= Duration::from_secs(75), "{after:?}");
+                seen.insert(after);
+            }
+        }
+        assert!(seen.len() > 100, "{} different times", seen.len());
     }
 
     #[test]

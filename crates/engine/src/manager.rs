@@ -140,7 +140,14 @@ impl Manager {
     /// No such server.
     pub fn log(&self, id: &ServerId, lines: usize) -> Result<Vec<String>, EngineError> {
         let log = self.lock().servers.get(id).map(|server| server.log.clone()).ok_or_else(|| no_such(id))?;
-        Ok(log.tail(lines).iter().map(|line| self.runtime.redactor.redact(line).into_owned()).collect())
+        let mut tail = log.tail(lines);
+        match log.noise_count() {
+            0 => {}
+            count => tail.push(format!(
+                "({count} lines on its standard output were no messages; they stand above as noise)"
+            )),
+        }
+        Ok(tail)
     }
 
     /// Connects every server that an agent sees (MCP-10), side by side, and makes its offer of what works within

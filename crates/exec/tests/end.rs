@@ -5,7 +5,7 @@ use std::time::Duration;
 use patchbay_exec::{Exit, StopSteps};
 use tokio::{io::AsyncWriteExt, task::JoinSet, time::Instant};
 
-use crate::support::{Lab, PATIENCE, Pid, QUICK, stubborn, until};
+use crate::support::{Lab, Pid, QUICK, in_time, stubborn, until};
 
 /// Steps of which each is far longer than any test may take.
 const PATIENT: StopSteps = StopSteps {
@@ -27,7 +27,7 @@ async fn a_server_that_ends_with_its_input_is_sent_no_signal() {
     let lab = Lab::new();
     let process = lab.spawn("trap 'exit 9' TERM; cat >/dev/null; exit 7").await;
     assert_eq!(process.exit(), None);
-    assert_eq!(process.stop(PATIENT).await, exit(Some(7), None));
+    assert_eq!(in_time(process.stop(PATIENT)).await, exit(Some(7), None));
 }
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn the_steps_of_a_stop_come_in_order_and_end_with_the_kill_of_the_whole_tr
     let process = lab.spawn(script).await;
     let pids = [pid(&process), lab.pid("one").await];
     lab.file("two").await;
-    assert_eq!(process.stop(QUICK).await, exit(None, Some(9)));
+    assert_eq!(in_time(process.stop(QUICK)).await, exit(None, Some(9)));
     assert_eq!(lab.file("steps").await, "input\nterm\n");
     assert!(pids.iter().all(|pid| pid.reaped()));
 }
@@ -52,13 +52,13 @@ async fn stopping_one_of_three_ends_its_tree_and_daemon_and_leaves_the_others_al
         servers.push((lab.spawn(&script).await, lab.pids(&names).await));
     }
     let (process, pids) = servers.remove(1);
-    assert_eq!(process.stop(QUICK).await, exit(None, Some(9)));
+    assert_eq!(in_time(process.stop(QUICK)).await, exit(None, Some(9)));
     assert!(pids.iter().all(|pid| pid.reaped()), "{pids:?}");
     for (process, pids) in &servers {
         assert!(pids.iter().all(|pid| pid.alive()) && process.exit().is_none());
     }
     for (process, pids) in servers {
-        process.stop(QUICK).await;
+        in_time(process.stop(QUICK)).await;
         assert!(pids.iter().all(|pid| pid.reaped()), "{pids:?}");
     }
 }
@@ -73,7 +73,7 @@ async fn what_a_leader_leaves_behind_gets_the_rest_of_the_steps_at_once() {
     lab.file("ready").await;
     let started = Instant::now();
     let steps = StopSteps { term: QUICK.term, ..PATIENT };
-    assert_eq!(process.stop(steps).await, exit(Some(0), None));
+    assert_eq!(in_time(process.stop(steps)).await, exit(Some(0), None));
     assert!(started.elapsed() < PATIENT.input && deaf.reaped());
     assert_eq!(lab.file("got").await, "term\n");
 }
@@ -89,11 +89,11 @@ async fn a_server_that_ends_by_itself_is_reaped_at_once_and_its_leftovers_end_un
     let (leader, deaf) = (lab.pid("leader").await, lab.pid("deaf").await);
     let exited = process.exited();
     process.close_input();
-    assert_eq!(exited.await, exit(Some(3), None));
+    assert_eq!(in_time(exited).await, exit(Some(3), None));
     assert!(leader.reaped(), "the status was told before it was reaped");
     assert_eq!(log.lines(1)[0].text, "last words");
     until("the leftover ends", || deaf.reaped().then_some(())).await;
-    assert_eq!(process.stop(PATIENT).await, exit(Some(3), None));
+    assert_eq!(in_time(process.stop(PATIENT)).await, exit(Some(3), None));
 }
 
 #[tokio::test]
@@ -127,8 +127,8 @@ async fn dropping_a_process_kills_everything_and_the_last_task_ends() {
     let pids = lab.pids(&names).await;
     let exited = process.exited();
     drop(process);
-    assert_eq!(exited.await, exit(None, Some(9)));
-    lab.exec.drained().await;
+    assert_eq!(in_time(exited).await, exit(None, Some(9)));
+    in_time(lab.exec.drained()).await;
     assert!(pids.iter().all(|pid| pid.reaped()));
 }
 
@@ -145,11 +145,11 @@ async fn a_start_or_a_stop_that_is_given_up_leaves_nothing() {
             let process = spawn.await.unwrap();
             let _ = tokio::time::timeout(Duration::from_millis(round), process.stop(PATIENT)).await;
         }
-        lab.exec.drained().await;
+        in_time(lab.exec.drained()).await;
     }
     let process = lab.spawn("flock -n 9 9> lock && echo free > free").await;
     lab.file("free").await;
-    process.stop(QUICK).await;
+    in_time(process.stop(QUICK)).await;
     assert!(!lab.path().join("taken").exists());
 }
 
@@ -170,11 +170,11 @@ async fn closing_the_input_fails_a_write_that_waits_and_ends_only_that_server() 
     writers.spawn(async move { stdin.write_all(&vec![b'x'; 1 << 20]).await });
     while let Some(process) = processes.pop() {
         process.close_input();
-        assert_eq!(process.exited().await, exit(Some(0), None));
+        assert_eq!(in_time(process.exited()).await, exit(Some(0), None));
         assert!(processes.iter().all(|other| other.exit().is_none()));
     }
     deaf.close_input();
-    let written = tokio::time::timeout(PATIENCE, writers.join_next()).await.unwrap();
+    let written = in_time(writers.join_next()).await;
     assert_eq!(written.unwrap().unwrap().unwrap_err().kind(), std::io::ErrorKind::BrokenPipe);
-    deaf.stop(QUICK).await;
+    in_time(deaf.stop(QUICK)).await;
 }

@@ -5,7 +5,7 @@ use std::{ffi::OsString, os::unix::ffi::OsStringExt};
 use patchbay_exec::{ExecError, Launch, Process};
 use tokio::io::AsyncReadExt;
 
-use crate::support::{Lab, QUICK, variables};
+use crate::support::{Lab, QUICK, in_time, variables};
 
 async fn output(lab: &Lab, launch: Launch) -> Vec<u8> {
     let mut process = lab.exec.spawn(launch).await.unwrap();
@@ -13,7 +13,7 @@ async fn output(lab: &Lab, launch: Launch) -> Vec<u8> {
     process.close_input();
     let mut output = Vec::new();
     stdout.read_to_end(&mut output).await.unwrap();
-    assert_eq!(process.stop(QUICK).await.code, Some(0));
+    assert_eq!(in_time(process.stop(QUICK)).await.code, Some(0));
     output
 }
 
@@ -117,5 +117,5 @@ async fn what_cannot_start_says_why_and_leaves_no_process() {
     let mut launch = lab.launch("/bin/true", &["x"]);
     launch.args.push("y".repeat(4 << 20));
     assert!(refused(&lab, launch).await.to_string().contains("failed: Argument list too long"));
-    lab.exec.drained().await;
+    in_time(lab.exec.drained()).await;
 }

@@ -5,7 +5,7 @@ use std::{fs, time::Duration};
 use patchbay_exec::{Exit, Process};
 use tokio::{task::JoinSet, time::Instant};
 
-use crate::support::{Lab, PATIENCE, Pid, QUICK, stubborn, until};
+use crate::support::{Lab, PATIENCE, Pid, QUICK, in_time, stubborn, until};
 
 fn guard(process: &Process) -> Pid {
     Pid::now(process.pid().cast_signed()).unwrap().parent()
@@ -32,13 +32,13 @@ async fn the_owner_ends_the_tree_of_a_guard_that_was_killed_and_says_so() {
     let pids = lab.pids(&names).await;
     let (guard, exited) = (guard(&process), process.exited());
     guard.signal(libc::SIGKILL);
-    assert_eq!(exited.await, Exit { code: None, signal: None, guard_lost: true });
+    assert_eq!(in_time(exited).await, Exit { code: None, signal: None, guard_lost: true });
     let tree = &pids[..3];
     assert!(tree.iter().all(|pid| !pid.alive()), "{tree:?}");
     // The stated limit: a daemon that left group and session belongs to nobody once the guard has gone.
     pids[3].signal(libc::SIGKILL);
-    process.stop(QUICK).await;
-    lab.exec.drained().await;
+    in_time(process.stop(QUICK)).await;
+    in_time(lab.exec.drained()).await;
     assert!(guard.reaped());
 }
 
@@ -50,7 +50,7 @@ async fn a_guard_that_was_stopped_does_not_keep_its_tree_alive() {
     let pids = lab.pids(&names).await;
     let guard = guard(&process);
     guard.signal(libc::SIGSTOP);
-    let exit = process.stop(QUICK).await;
+    let exit = in_time(process.stop(QUICK)).await;
     assert_eq!(exit, Exit { code: None, signal: None, guard_lost: true });
     assert!(pids.iter().all(|pid| !pid.alive()) && guard.reaped(), "{pids:?}");
 }
@@ -61,11 +61,11 @@ async fn leftovers_end_also_when_the_guard_is_killed_after_the_server_has_ended(
     let script = "trap '' TERM; sh -c 'echo $$ > deaf; exec sleep 1000' & while [ ! -s deaf ]; do sleep 0.01; done; exit 4";
     let process = lab.spawn(script).await;
     let deaf = lab.pid("deaf").await;
-    assert_eq!(process.exited().await.code, Some(4));
+    assert_eq!(in_time(process.exited()).await.code, Some(4));
     // Orphans come to the guard.
     deaf.parent().signal(libc::SIGKILL);
     until("the leftover ends", || (!deaf.alive()).then_some(())).await;
-    assert_eq!(process.stop(QUICK).await.code, Some(4));
+    assert_eq!(in_time(process.stop(QUICK)).await.code, Some(4));
 }
 
 #[tokio::test]
@@ -76,9 +76,9 @@ async fn a_guard_that_is_asked_to_end_ends_its_server_first() {
         .await;
     lab.file("up").await;
     guard(&process).signal(libc::SIGTERM);
-    assert_eq!(process.exited().await, Exit { code: Some(5), signal: None, guard_lost: false });
+    assert_eq!(in_time(process.exited()).await, Exit { code: Some(5), signal: None, guard_lost: false });
     lab.file("got").await;
-    process.stop(QUICK).await;
+    in_time(process.stop(QUICK)).await;
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn the_server_inherits_three_descriptors_and_clean_signals() {
         [guard(&process).pid, pid.pid, guard(&process).pid, 0],
         "parent, group, session, terminal"
     );
-    process.stop(QUICK).await;
+    in_time(process.stop(QUICK)).await;
     #[expect(unsafe_code, reason = "system call")]
     // SAFETY: the descriptor was made above and is closed once.
     unsafe {
@@ -143,7 +143,7 @@ async fn a_guard_has_its_own_name_three_descriptors_and_next_to_no_memory() {
     assert_eq!(status(guard, "Threads"), "1");
     println!("a guard keeps {kept} KiB of private memory");
     assert!(guard.alive());
-    process.stop(QUICK).await;
+    in_time(process.stop(QUICK)).await;
     assert_eq!(ballast[1 << 20], 2);
 }
 
@@ -156,7 +156,7 @@ async fn a_start_takes_milliseconds_also_many_side_by_side() {
         let started = Instant::now();
         let process = lab.exec.spawn(lab.launch("/bin/cat", &[])).await.unwrap();
         took += started.elapsed();
-        process.stop(QUICK).await;
+        in_time(process.stop(QUICK)).await;
     }
     let started = Instant::now();
     let mut starts = JoinSet::new();

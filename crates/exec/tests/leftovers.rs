@@ -6,7 +6,7 @@ use patchbay_exec::Exec;
 
 use crate::{
     owner::Owner,
-    support::{Lab, Pid, QUICK, stubborn, until},
+    support::{Lab, Pid, QUICK, in_time, stubborn, until},
 };
 
 fn records(lab: &Lab) -> Vec<std::path::PathBuf> {
@@ -98,7 +98,7 @@ async fn a_process_that_got_a_recorded_number_later_is_left_alone() {
     // A half-written record may still be completed by its writer; a file of another kind is none of ours.
     assert_eq!(records(&lab), [lab.path().join("broken.run")]);
     assert!(lab.path().join("other.txt").exists());
-    process.stop(QUICK).await;
+    in_time(process.stop(QUICK)).await;
 }
 
 #[tokio::test]

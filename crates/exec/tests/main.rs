@@ -1,7 +1,7 @@
 //! Real processes: how they start, what they get, and that every one of them ends.
 
 #![cfg(target_os = "linux")]
-#![expect(clippy::unwrap_used, reason = "a test may stop anywhere")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test may stop anywhere")]
 
 mod end;
 mod environment;

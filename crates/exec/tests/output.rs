@@ -10,7 +10,7 @@ use tokio::{
 
 use crate::{
     owner::Owner,
-    support::{Lab, Pid, QUICK, until},
+    support::{Lab, Pid, QUICK, in_time, until},
 };
 
 #[tokio::test]
@@ -31,7 +31,7 @@ async fn a_server_that_floods_stderr_before_and_during_calls_answers_them_all() 
     let shown = log.lines(10);
     assert_eq!(shown.len(), 1, "one line that never ends");
     assert!(shown[0].text.len() < 5000 && shown[0].text.ends_with("more bytes cut)"));
-    assert_eq!(process.stop(QUICK).await.code, Some(0));
+    assert_eq!(in_time(process.stop(QUICK)).await.code, Some(0));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
@@ -50,9 +50,9 @@ async fn the_last_words_of_a_server_that_dies_are_there_when_its_end_is_told() {
                 std::thread::sleep(Duration::from_millis(1));
             }
         });
-        assert_eq!(process.exited().await.code, Some(1));
+        assert_eq!(in_time(process.exited()).await.code, Some(1));
         assert_eq!(log.lines(1).pop().map(|line| line.text), Some(format!("fatal: {round}")));
-        process.stop(QUICK).await;
+        in_time(process.stop(QUICK)).await;
     }
 }
 

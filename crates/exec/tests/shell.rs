@@ -5,7 +5,7 @@ use std::{fs, path::Path, time::Duration};
 use patchbay_exec::{Launch, Process};
 use tokio::{task::JoinSet, time::Instant};
 
-use crate::support::{Lab, QUICK, until};
+use crate::support::{Lab, QUICK, in_time, until};
 
 /// A home whose start-up file `rc` is read by `shell`; the owner has this PATH, in which `~` is the home.
 fn home(shell: &str, rc: &str, text: &str, path: &str, limit: Duration) -> Lab {
@@ -31,7 +31,7 @@ fn asked(lab: &Lab) -> usize {
 async fn starts(lab: &Lab, launch: Launch) {
     let process: Process = lab.exec.spawn(launch).await.unwrap();
     assert!(lab.file("ran").await.ends_with("servers/mysrv\n"));
-    assert_eq!(process.stop(QUICK).await.code, Some(0));
+    assert_eq!(in_time(process.stop(QUICK)).await.code, Some(0));
     fs::remove_file(lab.path().join("ran")).unwrap();
 }
 
@@ -106,5 +106,5 @@ async fn a_shell_that_hangs_costs_its_limit_once_is_ended_whole_and_is_named() {
         "{:?}",
         log.tail(1)
     );
-    process.stop(QUICK).await;
+    in_time(process.stop(QUICK)).await;
 }

@@ -76,6 +76,11 @@ impl Drop for Doomed {
     }
 }
 
+/// What a future gives, if it does not take for ever.
+pub async fn in_time<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, future).await.expect("it takes for ever")
+}
+
 /// Waits for a condition, looking every few milliseconds.
 pub async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + PATIENCE;

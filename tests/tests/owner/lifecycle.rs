@@ -225,3 +225,46 @@ async fn one_that_shakes_hands_and_ends_each_time_is_made_to_wait_and_disturbs_n
     assert_eq!((status(&lease, "good").pid, good.events_of("start").len()), (pid, 1));
     owner.stop().await;
 }
+
+#[tokio::test]
+async fn many_servers_that_never_answer_keep_no_other_from_starting() {
+    let scripts = TempDir::new().unwrap();
+    let hung: Vec<_> = (0..9)
+        .map(|at| fake(&scripts, &format!("hung{at}"), json!({"on": {"initialize": ["hang"]}})))
+        .collect();
+    let good = fake(&scripts, "good", json!({}));
+    let mut settings: String =
+        hung.iter().enumerate().map(|(at, fake)| entry(&format!("h{at}"), fake)).collect();
+    settings.push_str(&entry("good", &good));
+    let owner = Owner::start(&settings).await;
+    let lease = owner.lease().await;
+    let (naming, none) = (owner.hub.naming(Vec::new()), std::collections::HashMap::new());
+    let agent = patchbay_api::AgentId::primary();
+    let listing = lease.manager().offer(&agent, &naming, &none, None);
+    let connected = owner.until("the good one", |snapshot| {
+        snapshot
+            .workspaces
+            .iter()
+            .flat_map(|open| &open.servers)
+            .any(|one| one.state == ServerState::Connected)
+    });
+    tokio::select! {
+        _ = listing => panic!("a server that never answers has settled"),
+        _ = connected => {}
+    }
+    owner.stop().await;
+}
+
+#[tokio::test]
+async fn an_answer_that_cannot_be_read_fails_its_call_at_once_and_the_next_works() {
+    let scripts = TempDir::new().unwrap();
+    // {"jsonrpc":"2.0","id":…,"result":"<byte ff>"}
+    let broken = json!([{"raw": {"to": "stdout", "text": "{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":\""}}, {"hex": {"to": "stdout", "bytes": "ff227d0a"}}]);
+    let fake = fake(&scripts, "a", json!({"on": {"tools/call:echo": broken}}));
+    let owner = Owner::start(&entry("a", &fake)).await;
+    let lease = owner.lease().await;
+    let error = call(&owner, &lease, "a", "echo", "{}").await.unwrap_err();
+    assert!(error.message.contains("cannot be read"), "{}", error.message);
+    assert!(call(&owner, &lease, "a", "surroundings", "{}").await.is_ok());
+    owner.stop().await;
+}

@@ -4,6 +4,7 @@ mod agents;
 mod guests;
 mod lifecycle;
 mod live;
+mod remote;
 mod trust;
 
 use std::path::{Path, PathBuf};

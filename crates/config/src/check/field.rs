@@ -148,44 +148,48 @@ impl<'k> Field<'k> {
         }
     }
 
+    /// A table of texts, each of which `wrong` has nothing to say about.
     fn text_table(
         self,
-        check: fn(&At<'_>, &str, &str) -> Result<(), Problem>,
+        wrong: fn(&str, &str) -> Option<&'static str>,
     ) -> Result<BTreeMap<String, String>, Problem> {
         let table = self.at.name;
         let mut texts = BTreeMap::new();
         for (key, Node { value, span }) in self.table()?.unwrap_or_default() {
-            let name = format!("{table}.{}", key.name);
-            let at = At { name: &name, span };
-            let Value::String(text) = value else { return Err(at.wrong(&value, "text in quotes")) };
-            check(&at, &key.name, &text)?;
-            texts.insert(key.name, text);
+            let fault = match &value {
+                Value::String(text) => wrong(&key.name, text).map(ToOwned::to_owned),
+                other => Some(format!("must be text in quotes, not {}", other.kind())),
+            };
+            if let Some(fault) = fault {
+                return Err(At { name: &format!("{table}.{}", key.name), span }.bad(&fault));
+            }
+            if let Value::String(text) = value {
+                texts.insert(key.name, text);
+            }
         }
         Ok(texts)
     }
 
     /// Variables of an environment.
     pub(crate) fn env(self) -> Result<BTreeMap<String, String>, Problem> {
-        self.text_table(|at, name, value| {
+        self.text_table(|name, value| {
             if name.is_empty() || name.contains(['=', '\0']) {
-                return Err(at.bad("is no name of a variable"));
+                return Some("is no name of a variable");
             }
-            if value.contains('\0') { Err(at.bad("must not hold the character U+0000")) } else { Ok(()) }
+            value.contains('\0').then_some("must not hold the character U+0000")
         })
     }
 
     /// HTTP headers (RFC 9110, sections 5.1 and 5.5).
     pub(crate) fn headers(self) -> Result<BTreeMap<String, String>, Problem> {
         let table = self.at.clone();
-        let headers = self.text_table(|at, name, value| {
+        let headers = self.text_table(|name, value| {
             if name.is_empty() || !name.bytes().all(is_token) {
-                return Err(at.bad("is no name of a header"));
+                return Some("is no name of a header");
             }
             // The value is not repeated: it may be a secret.
-            if value.contains(|c: char| c.is_control() && c != '\t') {
-                return Err(at.bad("holds a line break or another control character"));
-            }
-            Ok(())
+            let control = value.contains(|c: char| c.is_control() && c != '\t');
+            control.then_some("holds a line break or another control character")
         })?;
         let mut seen = BTreeMap::new();
         for name in headers.keys() {

@@ -214,7 +214,7 @@ impl Document {
     pub(crate) fn parse(text: &str) -> Result<Self, SyntaxError> {
         let source = Source::new(text);
         let tokens = source.lex().into_vec();
-        let mut builder = Builder::default();
+        let mut builder = Builder { statements: Vec::with_capacity(tokens.len() / 8), ..Builder::default() };
         let mut first: Option<ParseError> = None;
         {
             let mut validated = ValidateWhitespace::new(&mut builder, source);

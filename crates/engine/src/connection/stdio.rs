@@ -171,7 +171,14 @@ impl Reader {
                 Some(message) => for_rmcp.push(message),
                 None => self.log.noise(bytes),
             },
-            Err(_) => self.log.noise(bytes),
+            Err(noise) => {
+                self.log.noise(bytes);
+                // An answer that cannot be read fails its call now, not at the time limit.
+                if let Some(Id::Number(id)) = patchbay_wire::broken_response(bytes) {
+                    let reason = format!("the server's answer cannot be read: {noise}");
+                    self.pending.settle(id, Err(LaneError::Protocol(reason)));
+                }
+            }
         }
     }
 }

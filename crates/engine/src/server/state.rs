@@ -1,11 +1,14 @@
 //! The actor behind a server: what it is doing now, and what each event makes of that.
 
+mod publish;
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
-use patchbay_api::{SandboxState, ServerId, ServerState, ServerStatus};
+use patchbay_api::{SandboxState, ServerId, ServerState, ServerStatus, TransportKind};
 use patchbay_config::ServerConfig;
 use patchbay_exec::ServerLog;
 use tokio::sync::{mpsc, oneshot, watch};
@@ -20,6 +23,8 @@ use crate::{EngineError, Runtime};
 
 /// Lines of the log that the status carries.
 const TAIL: usize = 5;
+/// How long a start may keep others waiting for their turn.
+const TURN: Duration = Duration::from_secs(2);
 /// Gaps of the sandbox that the status carries.
 const MAX_GAPS: usize = 20;
 /// Announced changes of the list within this time are one.
@@ -39,8 +44,8 @@ enum State {
     Connecting { attempt: JoinSet<Started>, since: Instant, waiters: Vec<Waiter> },
     /// It works; its list may be on its way once more.
     Connected { live: Box<Live>, since: Instant, relist: Option<Relist> },
-    /// The last start or run ended badly.
-    Failed(StartFailure),
+    /// The last start or run ended badly; a remote server is tried again by itself.
+    Failed { failure: StartFailure, retry: Option<Instant> },
 }
 
 pub(super) struct Actor {
@@ -67,6 +72,7 @@ enum Event {
     ToolsChanged,
     Relisted(Result<Catalogue, StartFailure>),
     Blocked(Vec<PathBuf>),
+    Retry,
     Closed,
 }
 
@@ -128,6 +134,7 @@ impl Actor {
                 Event::ToolsChanged => relist(state),
                 Event::Relisted(list) => self.relisted(state, list),
                 Event::Blocked(paths) => self.blocked_appeared(state, &paths),
+                Event::Retry => self.retry(state),
                 Event::Closed => {
                     self.stop(state, "Patchbay stops").await;
                     return;
@@ -189,23 +196,21 @@ impl Actor {
                 waiters.push(waiter);
                 State::Connecting { attempt, since, waiters }
             }
-            State::Rest | State::Failed(_) => self.start(state, config, waiter),
+            State::Rest | State::Failed { .. } => self.start(state, config, Some(waiter)),
         }
     }
 
-    fn start(&mut self, state: State, config: Arc<ServerConfig>, waiter: Waiter) -> State {
+    fn start(&mut self, state: State, config: Arc<ServerConfig>, waiter: Option<Waiter>) -> State {
         let now = Instant::now();
         if let Some(until) = self.backoff.until(now) {
             let cause = match &state {
-                State::Failed(failure) => failure.cause.clone(),
+                State::Failed { failure, .. } => failure.cause.clone(),
                 _ => "it kept ending".to_owned(),
             };
             let wait = (until - now).as_secs() + 1;
             let hint = format!("it may start again in {wait} s; a restart by hand starts it at once");
-            answer(
-                waiter,
-                Err(self.unavailable(format!("{cause}; waiting before the next start"), Some(hint))),
-            );
+            let refusal = self.unavailable(format!("{cause}; waiting before the next start"), Some(hint));
+            waiter.into_iter().for_each(|waiter| answer(waiter, Err(refusal.clone())));
             return state;
         }
         self.running = Some(Arc::clone(&config));
@@ -214,12 +219,17 @@ impl Actor {
         let mut attempt = JoinSet::new();
         attempt.spawn(async move {
             let permit = runtime.starts.acquire().await;
-            let started = connect(&config, &site, &runtime, &log, &mut tell).await;
-            drop(permit);
-            started
+            let starting = connect(&config, &site, &runtime, &log, &mut tell);
+            tokio::pin!(starting);
+            tokio::select! {
+                started = &mut starting => return started,
+                // Starting costs little from here on: a server that only lets us wait keeps no other from its turn.
+                () = tokio::time::sleep(TURN) => drop(permit),
+            }
+            starting.await
         });
         self.publish_state(ServerState::Connecting, None, None);
-        State::Connecting { attempt, since: now, waiters: vec![waiter] }
+        State::Connecting { attempt, since: now, waiters: waiter.into_iter().collect() }
     }
 
     fn started(&mut self, state: State, started: Started) -> State {
@@ -243,8 +253,36 @@ impl Actor {
                 for waiter in waiters {
                     answer(waiter, Err(self.failed(&failure)));
                 }
-                State::Failed(failure)
+                self.failed_state(failure)
             }
+        }
+    }
+
+    /// Failed, and tried again by itself where nothing of ours has to be started for it.
+    fn failed_state(&self, failure: StartFailure) -> State {
+        let remote = matches!(self.wanted(), Desired::Run(config) if config.kind() == TransportKind::Http);
+        let retry = (remote && !failure.needs_sign_in).then(|| {
+            let mut salt = DefaultHasher::new();
+            self.id.hash(&mut salt);
+            let at = Instant::now() + self.backoff.retry_after(salt.finish());
+            let at_ms = self.runtime.clock.at_ms(at);
+            self.publish(|status| {
+                status.until_ms = Some(at_ms);
+                status.hint.get_or_insert_with(|| "it is tried again by itself".into());
+            });
+            at
+        });
+        State::Failed { failure, retry }
+    }
+
+    fn retry(&mut self, state: State) -> State {
+        match self.wanted() {
+            Desired::Run(config) => {
+                // The wait that is over was this very one; the count goes on.
+                self.backoff.waited();
+                self.start(state, config, None)
+            }
+            _ => state,
         }
     }
 
@@ -255,7 +293,7 @@ impl Actor {
         live.stop(self.site.stop_steps).await;
         let failure = self.redacted(StartFailure { cause: reason, hint: None, needs_sign_in: false });
         self.publish_failure(&failure);
-        State::Failed(failure)
+        self.failed_state(failure)
     }
 
     fn relisted(&mut self, state: State, list: Result<Catalogue, StartFailure>) -> State {
@@ -297,7 +335,7 @@ impl Actor {
     }
 
     async fn stop_asked(&mut self, state: State, done: oneshot::Sender<bool>) -> State {
-        let ran = matches!(state, State::Connected { .. } | State::Connecting { .. } | State::Failed(_));
+        let ran = matches!(state, State::Connected { .. } | State::Connecting { .. } | State::Failed { .. });
         self.backoff.clear();
         self.stop(state, "it was restarted").await;
         self.publish_rest(None);
@@ -310,7 +348,7 @@ impl Actor {
     async fn stop(&mut self, state: State, why: &str) {
         self.running = None;
         match state {
-            State::Rest | State::Failed(_) => {}
+            State::Rest | State::Failed { .. } => {}
             State::Connecting { mut attempt, waiters, .. } => {
                 self.publish_state(ServerState::Stopping, None, None);
                 for waiter in waiters {
@@ -350,77 +388,16 @@ impl Actor {
     fn tail(&self) -> Vec<String> {
         self.log.tail(TAIL)
     }
-
-    fn publish_rest(&self, cause: Option<String>) {
-        let (state, cause) = match self.wanted() {
-            Desired::Rest(_, state, reason) => (state, reason.or_else(|| Some(rest_reason(state).into()))),
-            Desired::Run(_) | Desired::Gone => (ServerState::Idle, cause),
-        };
-        self.publish_state(state, cause, None);
-    }
-
-    fn publish_failure(&self, failure: &StartFailure) {
-        let state = if failure.needs_sign_in { ServerState::NeedsSignIn } else { ServerState::Failed };
-        self.publish_state(state, Some(failure.cause.clone()), failure.hint.clone());
-        let now = Instant::now();
-        let until = self.backoff.until(now).map(|until| self.runtime.clock.at_ms(until));
-        let tail = self.tail();
-        self.publish(|status| (status.until_ms, status.log_tail) = (until, tail));
-    }
-
-    fn publish_connected(&self, live: &Live) {
-        let same = self
-            .view
-            .borrow()
-            .ready
-            .as_ref()
-            .is_some_and(|ready| same_list(&ready.catalogue, &live.catalogue));
-        let count = u32::try_from(live.catalogue.tools.len()).unwrap_or(u32::MAX);
-        self.publish_state(ServerState::Connected, None, None);
-        let ready = ready(live);
-        self.update(|view| {
-            view.status.tool_count = Some(count);
-            view.status.pid = live.process.as_ref().map(patchbay_exec::Process::pid);
-            view.status.sandbox = live.process.as_ref().map(|process| process.sandbox().clone());
-            view.status.catalogue_revision += u32::from(!same);
-            view.ready = Some(ready);
-        });
-    }
-
-    fn publish_state(&self, state: ServerState, cause: Option<String>, hint: Option<String>) {
-        let now = self.runtime.clock.now_ms();
-        let transport = self.wanted().config().map(|config| config.kind());
-        self.update(|view| {
-            let status = &mut view.status;
-            if status.state != state {
-                status.since_ms = now;
-            }
-            if !matches!(state, ServerState::Connected) {
-                view.ready = None;
-            }
-            if !matches!(state, ServerState::Connected | ServerState::Stopping) {
-                (status.pid, status.sandbox) = (None, None);
-            }
-            (status.state, status.cause, status.hint, status.until_ms) = (state, cause, hint, None);
-            status.transport = transport.or(status.transport);
-            status.log_tail.clear();
-        });
-    }
-
-    fn publish(&self, change: impl FnOnce(&mut ServerStatus)) {
-        self.update(|view| change(&mut view.status));
-    }
-
-    fn update(&self, change: impl FnOnce(&mut View)) {
-        self.view.send_modify(change);
-        self.changed.send_modify(|count| *count = count.wrapping_add(1));
-    }
 }
 
 /// Resolves when something happens by itself in this state; never while nothing runs.
 async fn happens(state: &mut State) -> Event {
     match state {
-        State::Rest | State::Failed(_) => std::future::pending().await,
+        State::Rest | State::Failed { retry: None, .. } => std::future::pending().await,
+        State::Failed { retry: Some(at), .. } => {
+            tokio::time::sleep_until(*at).await;
+            Event::Retry
+        }
         State::Connecting { attempt, .. } => match attempt.join_next().await {
             Some(Ok(started)) => Event::Started(Box::new(started)),
             Some(Err(error)) => Event::Started(Box::new(Err(StartFailure {
