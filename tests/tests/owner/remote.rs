@@ -17,7 +17,7 @@ struct Site(Child);
 impl Site {
     #[expect(clippy::disallowed_methods, reason = "the test is the server's host here")]
     fn start(folder: &Path, port: u16, number: usize) -> (Self, Fake) {
-        let fake = Fake::new(folder, &format!("http-{number}"), json!({"port": port}));
+        let fake = Fake::new(folder, &format!("http-{number}"), json!({"port": port, "sessions": true}));
         let child =
             Command::new(program("fake_http")).args(fake.args()).stdin(Stdio::piped()).spawn().unwrap();
         let _ = fake.wait_for("start", 1);
