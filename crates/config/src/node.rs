@@ -1,7 +1,7 @@
 //! Values as a file holds them, with the bytes where they stand. Read from TOML here, from JSON with comments
 //! elsewhere; what the values mean is decided by the readers.
 
-use std::{ops::Range, path::Path};
+use std::{cell::OnceCell, ops::Range, path::Path};
 
 use patchbay_api::Place;
 
@@ -131,29 +131,34 @@ pub struct SyntaxError {
 pub struct Lines<'t> {
     file: &'t Path,
     text: &'t str,
-    starts: Vec<usize>,
+    starts: OnceCell<Vec<usize>>,
 }
 
 impl<'t> Lines<'t> {
-    /// The lines of this file's text.
+    /// The lines of this file's text. They are not looked for before something is wrong.
     #[must_use]
     pub fn new(file: &'t Path, text: &'t str) -> Self {
-        let mut starts = vec![0];
-        starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
-        Self { file, text, starts }
+        Self { file, text, starts: OnceCell::new() }
+    }
+
+    fn starts(&self) -> &[usize] {
+        self.starts.get_or_init(|| {
+            let ends = self.text.match_indices('\n').map(|(at, _)| at + 1);
+            std::iter::once(0).chain(ends).collect()
+        })
     }
 
     /// The line of a byte, from 1.
     #[must_use]
     pub fn line(&self, offset: usize) -> u32 {
-        u32::try_from(self.starts.partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
+        u32::try_from(self.starts().partition_point(|start| *start <= offset)).unwrap_or(u32::MAX)
     }
 
     /// Line and column of a byte. A byte order mark takes no column.
     #[must_use]
     pub fn place(&self, offset: usize) -> Place {
         let line = self.line(offset);
-        let start = self.starts.get(line as usize - 1).copied().unwrap_or(0);
+        let start = self.starts().get(line as usize - 1).copied().unwrap_or(0);
         let before = self.text.get(start..offset).unwrap_or("").trim_start_matches('\u{feff}');
         let column = u32::try_from(before.chars().count() + 1).unwrap_or(u32::MAX);
         Place { file: self.file.display().to_string(), line: Some(line), column: Some(column) }

@@ -157,7 +157,7 @@ type Misfits = [(&'static str, Option<usize>); 6];
 fn read_entry(
     node: Node,
     lines: &Lines<'_>,
-    names: &mut HashMap<String, u32>,
+    names: &mut HashMap<String, usize>,
     warnings: &mut Vec<String>,
 ) -> Entry {
     let checked = RawServer::from_node(Scope::Global, node).and_then(|raw| {
@@ -169,6 +169,7 @@ fn read_entry(
         Ok((server, odd, fits, at)) => {
             let name = server.id.name.as_str();
             if let Some(first) = names.get(name) {
+                let first = lines.line(*first);
                 return Entry::Invalid(InvalidServer {
                     reason: format!("the name is used already, on line {first}"),
                     name: Some(name.to_owned()),
@@ -177,7 +178,7 @@ fn read_entry(
                     place: lines.place(at),
                 });
             }
-            names.insert(name.to_owned(), lines.line(at));
+            names.insert(name.to_owned(), at);
             for (key, at) in odd {
                 let place = lines.place(at);
                 warnings.push(format!(

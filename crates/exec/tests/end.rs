@@ -97,6 +97,18 @@ async fn a_server_that_ends_by_itself_is_reaped_at_once_and_its_leftovers_end_un
 }
 
 #[tokio::test]
+async fn leftovers_that_were_asked_to_end_are_not_asked_again_by_a_stop() {
+    let lab = Lab::with(|options| options.leftover_grace = PATIENT.term);
+    let script = "(trap 'echo term >> terms' TERM; echo $$ > ready; while :; do sleep 1000 & wait; done) & \
+        while [ ! -s ready ]; do sleep 0.01; done; exit 3";
+    let process = lab.spawn(script).await;
+    assert_eq!(in_time(process.exited()).await, exit(Some(3), None));
+    lab.file("terms").await;
+    assert_eq!(in_time(process.stop(QUICK)).await, exit(Some(3), None));
+    assert_eq!(lab.file("terms").await, "term\n");
+}
+
+#[tokio::test]
 async fn many_stubborn_servers_stop_side_by_side() {
     let lab = Lab::new();
     let mut stops = JoinSet::new();

@@ -138,6 +138,11 @@ impl std::ops::Deref for Path {
 impl Part {
     /// The key without quotes and escapes. What is wrong with them goes to `errors`.
     pub(crate) fn decode<'t>(&self, text: &'t str, errors: &mut dyn ErrorSink) -> Cow<'t, str> {
+        let spelled = text.get(self.span.clone()).unwrap_or("");
+        let bare = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        if self.encoding.is_none() && !spelled.is_empty() && spelled.bytes().all(bare) {
+            return Cow::Borrowed(spelled);
+        }
         let mut name = Cow::Borrowed("");
         if let Some(raw) = raw(text, EventKind::SimpleKey, self.encoding, &self.span) {
             raw.decode_key(&mut name, errors);
@@ -174,6 +179,18 @@ fn raw<'t>(
     Source::new(text).get(Event::new_unchecked(kind, encoding, span))
 }
 
+/// The inside of a string on one line without escapes: nearly every string, and the parser's own way is slow.
+fn plain_string<'t>(text: &'t str, encoding: Option<Encoding>, span: &Span) -> Option<&'t str> {
+    let quote = match encoding? {
+        Encoding::BasicString => '"',
+        Encoding::LiteralString => '\'',
+        Encoding::MlBasicString | Encoding::MlLiteralString => return None,
+    };
+    let inside = text.get(span.clone())?.strip_prefix(quote)?.strip_suffix(quote)?;
+    let plain = |byte: u8| byte >= b' ' && byte != b'\\' && byte != b'"' && byte != b'\'' && byte != 0x7f;
+    inside.bytes().all(plain).then_some(inside)
+}
+
 /// The value of a scalar. What is wrong with it goes to `errors`.
 pub(crate) fn scalar(
     text: &str,
@@ -181,6 +198,9 @@ pub(crate) fn scalar(
     span: &Span,
     errors: &mut dyn ErrorSink,
 ) -> Value {
+    if let Some(text) = plain_string(text, encoding, span) {
+        return Value::String(text.to_owned());
+    }
     let at = toml_parser::Span::new_unchecked(span.start, span.end);
     let mut decoded = Cow::Borrowed("");
     let Some(raw) = raw(text, EventKind::Scalar, encoding, span) else { return Value::Null };
