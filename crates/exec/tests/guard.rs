@@ -5,7 +5,7 @@ use std::{fs, time::Duration};
 use patchbay_exec::{Exit, Process};
 use tokio::{task::JoinSet, time::Instant};
 
-use crate::support::{Lab, PATIENCE, Pid, QUICK, in_time, stubborn, until};
+use crate::support::{Doomed, Lab, PATIENCE, Pid, QUICK, in_time, stubborn, until};
 
 fn guard(process: &Process) -> Pid {
     Pid::now(process.pid().cast_signed()).unwrap().parent()
@@ -48,11 +48,11 @@ async fn a_guard_that_was_stopped_does_not_keep_its_tree_alive() {
     let (script, names) = stubborn("x");
     let process = lab.spawn(&script).await;
     let pids = lab.pids(&names).await;
-    let guard = guard(&process);
-    guard.signal(libc::SIGSTOP);
+    let guard = Doomed(guard(&process));
+    guard.0.signal(libc::SIGSTOP);
     let exit = in_time(process.stop(QUICK)).await;
     assert_eq!(exit, Exit { code: None, signal: None, guard_lost: true });
-    assert!(pids.iter().all(|pid| !pid.alive()) && guard.reaped(), "{pids:?}");
+    assert!(pids.iter().all(|pid| !pid.alive()) && guard.0.reaped(), "{pids:?}");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use patchbay_exec::Exec;
 
 use crate::{
     owner::Owner,
-    support::{Lab, Pid, QUICK, in_time, stubborn, until},
+    support::{Doomed, Lab, Pid, QUICK, in_time, stubborn, until},
 };
 
 fn records(lab: &Lab) -> Vec<std::path::PathBuf> {
@@ -18,12 +18,12 @@ fn records(lab: &Lab) -> Vec<std::path::PathBuf> {
 async fn orphaned(lab: &Lab, scripts: &[String], names: &[String]) -> Vec<Pid> {
     let mut owner = Owner::start(lab, scripts).await;
     let pids = lab.pids(names).await;
-    let guards: Vec<Pid> = owner.servers.iter().map(|server| server.parent()).collect();
-    guards.iter().for_each(|guard| guard.signal(libc::SIGSTOP));
+    let guards: Vec<Doomed> = owner.servers.iter().map(|server| Doomed(server.parent())).collect();
+    guards.iter().for_each(|guard| guard.0.signal(libc::SIGSTOP));
     owner.signal(libc::SIGKILL);
     owner.ended().await;
-    guards.iter().for_each(|guard| guard.signal(libc::SIGKILL));
-    until("the guards end", || guards.iter().all(|guard| !guard.alive()).then_some(())).await;
+    guards.iter().for_each(|guard| guard.0.signal(libc::SIGKILL));
+    until("the guards end", || guards.iter().all(|guard| !guard.0.alive()).then_some(())).await;
     pids
 }
 

@@ -23,6 +23,8 @@ use crate::{Hub, HubError, HubOptions, Shared};
 
 /// How often idle workspaces are looked for.
 const SWEEP: Duration = Duration::from_secs(15);
+/// A process that the kernel holds keeps the owner no longer than this.
+const DRAIN: Duration = Duration::from_secs(15);
 /// Snapshots follow each other at least this far apart.
 const SNAPSHOT_GAP: Duration = Duration::from_millis(20);
 
@@ -95,7 +97,9 @@ impl Hub {
         close_all(&shared.workspaces.take_all()).await;
         shared.tasks.close();
         shared.tasks.wait().await;
-        shared.runtime.exec.drained().await;
+        if tokio::time::timeout(DRAIN, shared.runtime.exec.drained()).await.is_err() {
+            tracing::error!("a process that the system holds could not be waited for");
+        }
         if let Err(error) = shared.runtime.audit.flush() {
             tracing::error!(%error, "the audit log was not written to its end");
         }
@@ -201,6 +205,9 @@ fn follow(shared: &Arc<Shared>) {
     let tasks = &shared.tasks;
     tasks.spawn(publish_due(Arc::clone(shared)));
     if shared.options.kind != OwnerKind::Alone {
+        let (exec, stopping) = (shared.runtime.exec.clone(), shared.stopping.clone());
+        // The first server need not wait for the login shell to tell its PATH.
+        tasks.spawn(async move { stopping.run_until_cancelled(exec.prepare()).await.unwrap_or_default() });
         tasks.spawn(close_idle(Arc::clone(shared)));
         tasks.spawn(settings_watch::run(Arc::clone(shared)));
     }

@@ -79,3 +79,64 @@ fn foreign_keys(node: &Node, kind: Option<TransportKind>) -> Vec<(String, &Node)
     foreign.sort_by(|(a, _), (b, _)| a.cmp(b));
     foreign
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::node::parse_toml;
+
+    const BEFORE: &str =
+        "x = 1\nmcp.tool_names = 'plain'\nmcp.servers = [{ name = 'a', own = 1 }, { name = 'b' }]";
+
+    fn verdict(before: &str, after: &str, change: Change) -> bool {
+        unchanged_but(&parse_toml(before).unwrap(), &parse_toml(after).unwrap(), change).is_ok()
+    }
+
+    #[test]
+    fn what_was_wanted_passes() {
+        let is_fine = |from: &str, to: &str, change| verdict(BEFORE, &BEFORE.replace(from, to), change);
+        assert!(is_fine("'b' }]", "'b' }, { name = 'c' }]", Change::Added));
+        assert!(is_fine("{ name = 'a', own = 1 }, ", "", Change::Removed(0)));
+        assert!(is_fine("'b'", "'b', disabled = true", Change::Changed(1, None)));
+        assert!(is_fine("'a'", "'c'", Change::Changed(0, Some(TransportKind::Stdio))));
+        assert!(verdict("", "[[mcp.servers]]\nname = 'a'", Change::Added));
+        assert!(verdict("[[mcp.servers]]\nname = 'a'", "", Change::Removed(0)));
+    }
+
+    #[test]
+    fn whatever_else_differs_is_refused() {
+        let changes = [
+            ("x = 1", "x = 2"),
+            ("x = 1", "x = 1.0"),
+            ("x = 1", "y = 1"),
+            ("'plain'", "'namespaced'"),
+            ("own = 1", "own = 2"),
+            ("own = 1", "timeout_seconds = 1"),
+            ("'b'", "'c'"),
+            ("'b' }", "'b' }, { name = 'c' }"),
+            (", { name = 'b' }", ""),
+        ];
+        for (from, to) in changes {
+            for change in
+                [Change::Added, Change::Removed(1), Change::Changed(1, None), Change::Changed(0, None)]
+            {
+                let wanted = matches!(
+                    (to, change),
+                    ("'c'", Change::Changed(1, _))
+                        | ("'b' }, { name = 'c' }", Change::Added)
+                        | ("", Change::Removed(1))
+                );
+                assert_eq!(
+                    verdict(BEFORE, &BEFORE.replace(from, to), change),
+                    wanted,
+                    "{from} -> {to}, {change:?}"
+                );
+            }
+        }
+        let two = "mcp.servers = [{ name = 'a', headers = { A = '1' }, health_check = { odd = 1 } }]";
+        let kept = Change::Changed(0, Some(TransportKind::Stdio));
+        assert!(!verdict(two, &two.replace("'1'", "'2'"), kept), "a key that means nothing for this kind");
+        assert!(verdict(two, &two.replace("'1'", "'2'"), Change::Changed(0, None)));
+        assert!(!verdict(two, &two.replace("odd = 1", "odd = 2"), Change::Changed(0, None)));
+    }
+}

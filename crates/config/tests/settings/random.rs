@@ -11,7 +11,7 @@ use super::{
 };
 
 /// Random cases in one run of the tests.
-const CASES: u64 = 12_000;
+const CASES: u64 = 10_400;
 /// How often each spelling and each kind of edit has to come up.
 const AT_LEAST: usize = 100;
 
